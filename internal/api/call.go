@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/depositpay/depositpay-go/internal/transport"
+	"github.com/depositpay/depositpay-go/internal/wire"
+)
+
+// Caller performs operations and reads their answers. It is safe for concurrent use.
+type Caller struct {
+	Transport *transport.Client
+	// TokenCodes are the service's error codes, in upper case, that mean a refused token.
+	TokenCodes []string
+	// EmptyCodes are the codes that say "no payment waits", whatever the HTTP status.
+	EmptyCodes []string
+}
+
+// Reply is a complete answer that is no error.
+type Reply struct {
+	wire.Answer
+	Outcome transport.Outcome
+}
+
+// Do performs op. isResult is wire.Read's. The Reply counts only if the Failure is
+// nil; it is then Empty or has an Object. A body that is empty where the peer did
+// not mark its end is no empty answer: a cut connection looks the same.
+func (c *Caller) Do(ctx context.Context, op *transport.Op, query string, body []byte, isResult func(string) bool) (Reply, *Failure) {
+	o := c.Transport.Do(ctx, op, query, body)
+	if o.Kind == transport.Answered && o.Status >= 200 && o.Status < 300 {
+		a, err := wire.Read(o.Body, isResult)
+		switch {
+		case err != nil:
+			return Reply{}, c.Undecodable(op, o, err.Error())
+		case a.Failed:
+			return Reply{}, c.refusal(op, o, a)
+		case a.Empty && !o.Whole && len(wire.Trim(o.Body)) == 0:
+			return Reply{}, c.Undecodable(op, o, "the connection ended where a body was due")
+		}
+		return Reply{Answer: a, Outcome: o}, nil
+	}
+	return Reply{}, c.failure(op, o, isResult)
+}
+
+// failure reads an outcome that is no success by its status.
+func (c *Caller) failure(op *transport.Op, o transport.Outcome, isResult func(string) bool) *Failure {
+	a, err := wire.Read(o.Body, isResult)
+	f := c.refusal(op, o, a)
+	if o.Cause != nil { // a typed nil must not get into the interface
+		f.Cause = o.Cause
+	}
+	f.RetryAfter = o.RetryAfter
+	f.Unsent = o.Kind == transport.Unsent
+	emptyCode := a.Failed && c.IsEmptyCode(a.Code)
+	f.Ambiguous = o.Kind == transport.Unknown && op.Class != transport.ReadOnly && !emptyCode
+	if !a.Failed {
+		f.Raw = c.raw(o.Body)
+		f.Detail = c.excerpt(o, err)
+	}
+	return f
+}
+
+// refusal is the service's own error.
+func (c *Caller) refusal(op *transport.Op, o transport.Outcome, a wire.Answer) *Failure {
+	r := c.Transport.Redactor()
+	f := &Failure{
+		Op: op, Code: r.String(a.Code), Message: r.String(a.Message),
+		HTTPStatus: o.Status, Attempts: o.Attempts,
+	}
+	f.TokenRefused = o.Status == http.StatusUnauthorized || o.Status == http.StatusForbidden ||
+		slices.Contains(c.TokenCodes, strings.ToUpper(a.Code))
+	return f
+}
+
+// Undecodable is a complete answer that cannot be read; why says what is wrong with it.
+func (c *Caller) Undecodable(op *transport.Op, o transport.Outcome, why string) *Failure {
+	return &Failure{
+		Op: op, HTTPStatus: o.Status, Attempts: o.Attempts, Raw: c.raw(o.Body),
+		Undecodable: true,
+		Ambiguous:   op.Class == transport.Once || op.Class == transport.Destructive,
+		Detail:      c.Transport.Redactor().String("the answer cannot be read: " + why),
+	}
+}
+
+// IsEmptyCode tells whether code says that no payment waits.
+func (c *Caller) IsEmptyCode(code string) bool {
+	return slices.Contains(c.EmptyCodes, strings.ToUpper(code))
+}
+
+// raw copies what arrived, without the token. It is never nil if anything arrived.
+func (c *Caller) raw(body []byte) []byte {
+	if len(body) == 0 {
+		return nil
+	}
+	return slices.Clone(c.Transport.Redactor().Bytes(body))
+}
+
+// excerpt shows the beginning of a body that is not the service's error shape.
+func (c *Caller) excerpt(o transport.Outcome, err error) string {
+	switch {
+	case o.Status >= 300 && o.Status < 400:
+		return "redirects are not followed, they would carry the token away; correct BaseURL"
+	case o.Status == 0 || len(o.Body) == 0:
+		return ""
+	case errors.Is(err, wire.ErrNotJSON):
+		return fmt.Sprintf("body begins %q", printable(c.Transport.Redactor().String(string(o.Body))))
+	}
+	return ""
+}

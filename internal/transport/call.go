@@ -1,0 +1,102 @@
+package transport
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/depositpay/depositpay-go/internal/secret"
+)
+
+// Where the current attempt is. It only moves forward, and starts anew with each attempt.
+const (
+	notStarted int32 = iota // inner has not been asked yet
+	dialing                 // no connection, nothing sent
+	abandoned               // the caller left while dialing
+	assumed                 // a foreign transport has the request: taken for sent until it says otherwise
+	onWire                  // a connection was handed over: whether the service acted is unknown
+)
+
+func (k *call) maybeSent() bool { return k.state.Load() >= assumed }
+
+// call is one operation with all its attempts. It travels in the context.
+type call struct {
+	client  *Client
+	op      *Op
+	body    []byte
+	started time.Time
+
+	state    atomic.Int32
+	attempts int
+	status   int    // of the last complete answer, 0 if there was none
+	answer   []byte // the body, or what arrived of it
+	whole    bool   // the answer's end was marked by the peer, not by a closed connection
+	verdict  verdict
+	failure  *secret.Cause
+	wait     time.Duration
+	retryHdr string
+}
+
+// loop runs the attempts. A fresh retryablehttp.Client per call costs one small
+// allocation and lets CheckRetry and Backoff know their call.
+func (k *call) loop(ctx context.Context, r *http.Request) error {
+	loop := &retryablehttp.Client{
+		HTTPClient:   k.client.http,
+		RetryMax:     k.client.cfg.MaxRetries,
+		RetryWaitMin: k.client.cfg.RetryWaitMin,
+		RetryWaitMax: k.client.cfg.RetryWaitMax,
+		CheckRetry:   k.checkRetry,
+		Backoff:      k.backoff,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	resp, err := loop.Do(&retryablehttp.Request{Request: r})
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close() // inner has read it all; a middleware may have wrapped it
+	}
+	return err
+}
+
+// begin resets the call for the next attempt. Without trace hooks (a caller's own
+// RoundTripper) the request counts as sent from the start.
+func (k *call) begin(traced bool) {
+	k.attempts++
+	k.status, k.answer, k.whole, k.failure, k.retryHdr = 0, nil, false, nil, ""
+	if traced {
+		k.state.Store(dialing)
+	} else {
+		k.state.Store(assumed)
+	}
+}
+
+// trace learns whether anything can have been sent: GotConn never fired on a
+// transport that fires GetConn means that not one byte of this request left. Once
+// GotConn fired, nothing takes that back: a foreign transport may try again inside.
+func (k *call) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { k.state.CompareAndSwap(assumed, dialing) },
+		GotConn: func(httptrace.GotConnInfo) { k.state.Store(onWire) },
+	}
+}
+
+// context bounds one attempt. A Destructive operation is detached from the
+// caller's cancellation from the moment a connection is there: aborting it then
+// could cost a payment.
+func (k *call) context(parent context.Context) (context.Context, context.CancelFunc) {
+	if k.op.Class != Destructive {
+		return context.WithTimeout(parent, k.client.cfg.Timeout)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.LongTimeout)
+	if parent.Done() == nil {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(parent, func() {
+		if k.state.CompareAndSwap(dialing, abandoned) {
+			cancel()
+		}
+	})
+	return ctx, func() { stop(); cancel() }
+}

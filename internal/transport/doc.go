@@ -1,0 +1,16 @@
+// Package transport is the request path that payments and banks share. It sends
+// one operation, again where the operation's [Class] allows it, and never hides
+// that an answer may have been lost.
+//
+// The chain, outermost first:
+//
+//	Client.Do            builds the request; no token in it
+//	go-retryablehttp     the loop, with our CheckRetry and Backoff (retry.go)
+//	http.Client          no redirects, no cookies, no time-out of its own
+//	Config.Middleware    spans and metrics of the caller; sees no token
+//	inner                injects the token, seals, reads the whole body (inner.go)
+//	http.Transport       HTTP/1.1 only, no compression (pool.go)
+//
+// The body is read inside the chain, so that a cut body is an error that the
+// retry table sees, and not a surprise after the loop has ended.
+package transport

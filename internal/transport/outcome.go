@@ -1,0 +1,73 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/backoff"
+	"github.com/depositpay/depositpay-go/internal/secret"
+)
+
+// Kind says how an operation ended.
+type Kind int
+
+const (
+	// Answered: Status and Body are the service's complete answer.
+	Answered Kind = iota
+	// Unsent: not one byte of the last attempt left this process.
+	Unsent
+	// Refused: the service answered 429, or 503 with Retry-After, and did not act.
+	Refused
+	// Unknown: the service may have acted, and its answer is lost or says only 5xx.
+	Unknown
+)
+
+// Outcome is the end of an operation, after all its attempts.
+type Outcome struct {
+	Kind       Kind
+	Status     int           // HTTP status; 0 without a complete answer
+	Body       []byte        // the body, or what arrived of it; not redacted
+	Whole      bool          // the end of Body was marked by the peer (length or chunks)
+	Cause      *secret.Cause // why there is no answer; nil if there is one
+	Attempts   int
+	RetryAfter time.Duration // what a Refused answer asked for, unbounded; 0 if nothing
+	Began      time.Time
+}
+
+// outcome collects the call's end. An error that came from above inner (a
+// middleware) leaves the verdict to the state of the wire, too.
+func (k *call) outcome(err error) Outcome {
+	o := Outcome{
+		Status: k.status, Body: k.answer, Whole: k.whole,
+		Attempts: k.attempts, Began: k.started,
+	}
+	if err != nil {
+		o.Cause = k.cause(err)
+	}
+	switch k.verdict {
+	case unsent:
+		o.Kind = Unsent
+	case refused:
+		o.Kind = Refused
+		o.RetryAfter, _ = backoff.RetryAfter(k.retryHdr, time.Now())
+	case unknown:
+		o.Kind = Unknown
+	case answered:
+		o.Kind = Answered
+	}
+	return o
+}
+
+// cause prefers what inner saw. If the caller's context ended the wait between two
+// attempts, it says both that and why there was a wait.
+func (k *call) cause(err error) *secret.Cause {
+	redactor := k.client.redactor
+	switch {
+	case k.failure == nil:
+		return redactor.Cause(err)
+	case errors.Is(err, k.failure):
+		return k.failure
+	}
+	return redactor.Cause(fmt.Errorf("%w; last attempt: %w", err, k.failure))
+}

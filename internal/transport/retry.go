@@ -1,0 +1,78 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/backoff"
+	"github.com/depositpay/depositpay-go/internal/secret"
+)
+
+// verdict is what one attempt says about the service's state.
+type verdict int
+
+const (
+	answered verdict = iota // a complete answer, to be read
+	unsent                  // not one byte left
+	refused                 // 429, or 503 with Retry-After: not acted upon
+	unknown                 // the service may have acted; the answer is lost or says 5xx
+)
+
+// judge decides what the attempt that just ended means.
+func (k *call) judge(err error) verdict {
+	switch {
+	case err != nil && k.maybeSent():
+		return unknown
+	case err != nil:
+		return unsent
+	case k.status == http.StatusTooManyRequests,
+		k.status == http.StatusServiceUnavailable && k.retryHdr != "":
+		return refused
+	case k.status >= http.StatusInternalServerError:
+		return unknown
+	}
+	return answered
+}
+
+// checkRetry is the table of the retry safety, by operation.
+func (k *call) checkRetry(ctx context.Context, _ *http.Response, err error) (bool, error) {
+	k.verdict = k.judge(err)
+	if !k.wantsRetry(err) || ctx.Err() != nil {
+		return false, nil
+	}
+	k.wait = k.nextWait()
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= k.wait {
+		return false, nil // the wait would outlive the caller: answer with what is known now
+	}
+	return true, nil
+}
+
+func (k *call) wantsRetry(err error) bool {
+	switch k.verdict {
+	case unsent:
+		cause, ok := errors.AsType[*secret.Cause](err)
+		return !ok || !cause.BadCertificate()
+	case refused:
+		return true
+	case unknown:
+		return k.op.Class.resendable() && k.status != http.StatusNotImplemented
+	case answered:
+	}
+	return false
+}
+
+// nextWait honours Retry-After up to the cap, and otherwise backs off exponentially.
+func (k *call) nextWait() time.Duration {
+	low, high := k.client.cfg.RetryWaitMin, k.client.cfg.RetryWaitMax
+	if k.verdict == refused {
+		if wait, ok := backoff.RetryAfter(k.retryHdr, time.Now()); ok {
+			return min(max(wait, low), high)
+		}
+	}
+	return backoff.Delay(k.attempts-1, low, high, backoff.Jitter())
+}
+
+// backoff is retryablehttp's Backoff; checkRetry has worked the wait out already.
+func (k *call) backoff(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return k.wait }

@@ -1,0 +1,99 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/secret"
+)
+
+// Client sends operations. It is safe for concurrent use.
+type Client struct {
+	cfg      Config
+	base     *url.URL
+	http     *http.Client
+	inner    *inner
+	redactor *secret.Redactor
+}
+
+// New checks cfg and returns a Client. Errors are *FieldError.
+func New(cfg Config) (*Client, error) {
+	cfg.setDefaults()
+	base, err := cfg.validate()
+	if err != nil {
+		return nil, err
+	}
+	next, real := choose(cfg.Transport)
+	c := &Client{base: base, redactor: secret.NewRedactor(cfg.Token)}
+	c.inner = &inner{
+		next:     next,
+		traced:   real,
+		query:    "token=" + url.QueryEscape(cfg.Token),
+		redactor: c.redactor,
+		cfg:      &c.cfg,
+	}
+	quoted, _ := json.Marshal(cfg.Token) // a string always marshals
+	c.inner.member = append([]byte(`{"token":`), quoted...)
+	// The client keeps no copy of the token outside inner and the redactor.
+	cfg.Token = ""
+	c.cfg = cfg
+
+	var rt http.RoundTripper = c.inner
+	if cfg.Middleware != nil {
+		rt = cfg.Middleware(rt)
+	}
+	c.http = &http.Client{
+		Transport: rt,
+		// The Referer of a followed redirect would carry the token.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c, nil
+}
+
+// Redactor returns the redactor of the client's token.
+func (c *Client) Redactor() *secret.Redactor { return c.redactor }
+
+// CloseIdleConnections closes the pooled connections that carry no request.
+func (c *Client) CloseIdleConnections() {
+	if t, ok := c.inner.next.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// Do performs op. body is a JSON object without the token (nil for none), query is
+// an encoded query without the token. It always returns an Outcome.
+func (c *Client) Do(ctx context.Context, op *Op, query string, body []byte) Outcome {
+	k := &call{client: c, op: op, body: body}
+	if err := ctx.Err(); err != nil {
+		return Outcome{Kind: Unsent, Cause: c.redactor.Cause(err)}
+	}
+	k.started = time.Now()
+	ctx = context.WithValue(ctx, ctxKey{}, k)
+	err := k.loop(ctx, c.request(ctx, op, query))
+	return k.outcome(err)
+}
+
+// request builds the request as everything above inner sees it: without the token,
+// and without the body, which inner builds from the call.
+func (c *Client) request(ctx context.Context, op *Op, query string) *http.Request {
+	u := *c.base
+	u.Path += op.Path
+	u.RawPath = ""
+	u.RawQuery = query
+	h := make(http.Header, 4)
+	h["Accept"] = acceptJSON
+	h["User-Agent"] = []string{c.cfg.UserAgent}
+	if op.Method == http.MethodPost {
+		h["Content-Type"] = acceptJSON
+	}
+	r := &http.Request{
+		Method: op.Method, URL: &u, Host: u.Host, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	return r.WithContext(ctx)
+}
+
+var acceptJSON = []string{"application/json"}

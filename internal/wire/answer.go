@@ -1,0 +1,220 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Answer is a complete body, told apart.
+type Answer struct {
+	// Empty: nothing, null, {} or [] — one of the ways to say "no payment".
+	Empty bool
+	// Code and Message are set for an error of the service.
+	Failed        bool
+	Code, Message string
+	// Object is the result, out of its envelope; nil if Empty or Failed.
+	Object []byte
+}
+
+// ErrContradiction is returned for a body that is a result and an error at once.
+var ErrContradiction = errors.New("holds a result and an error at once")
+
+// maxDepth bounds envelopes inside envelopes.
+const maxDepth = 3
+
+// Read tells a body apart. isResult says of a member's name whether it belongs to
+// the result that is expected; it decides between a flat result and an envelope.
+func Read(body []byte, isResult func(name string) bool) (Answer, error) {
+	body = Trim(body)
+	if len(body) == 0 {
+		return Answer{Empty: true}, nil
+	}
+	if !json.Valid(body) {
+		return Answer{}, ErrNotJSON
+	}
+	return read(body, isResult, maxDepth)
+}
+
+func read(body []byte, isResult func(string) bool, depth int) (Answer, error) {
+	if IsNull(body) || string(body) == "[]" {
+		return Answer{Empty: true}, nil
+	}
+	if !IsObject(body) {
+		return Answer{}, fmt.Errorf("%w but %s", ErrNotObject, Describe(body))
+	}
+	if space(body, 1) == len(body)-1 {
+		return Answer{Empty: true}, nil
+	}
+	t, err := look(body, isResult)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !t.result && depth > 0 {
+		if a, found, err := t.open(isResult, depth-1); found || err != nil {
+			return a, err
+		}
+	}
+	code, message, failed := t.failure()
+	switch {
+	case failed && t.result:
+		return Answer{}, ErrContradiction
+	case failed:
+		return Answer{Failed: true, Code: code, Message: message}, nil
+	case t.emptyEnvelope:
+		return Answer{Empty: true}, nil
+	}
+	return Answer{Object: body}, nil
+}
+
+// top is what stands at the top level of an answer.
+type top struct {
+	result        bool // a member of the expected result
+	err           []byte
+	errMsg        []byte
+	code          []byte
+	message       []byte
+	envelopes     [][]byte
+	emptyEnvelope bool
+}
+
+func look(body []byte, isResult func(string) bool) (top, error) {
+	var t top
+	for name, raw := range Members(body) {
+		var slot *[]byte
+		switch name {
+		case "error":
+			slot = &t.err
+		case "error_msg":
+			slot = &t.errMsg
+		case "code":
+			slot = &t.code
+		case "message", "msg":
+			if t.message == nil {
+				t.message = raw
+			}
+			continue
+		case "payment", "data", "result":
+			t.envelope(raw)
+			continue
+		case "status":
+			continue // results and errors alike have one
+		default:
+			t.result = t.result || isResult(name) && !IsNull(raw)
+			continue
+		}
+		if *slot != nil {
+			return t, fmt.Errorf("member %q stands twice", name)
+		}
+		*slot = raw
+	}
+	return t, nil
+}
+
+func (t *top) envelope(raw []byte) {
+	switch {
+	case IsObject(raw):
+		t.envelopes = append(t.envelopes, raw)
+	case IsNull(raw), string(raw) == "[]":
+		t.emptyEnvelope = true
+	}
+}
+
+// open looks into the envelopes. found is false if none holds a result or an error.
+func (t *top) open(isResult func(string) bool, depth int) (a Answer, found bool, err error) {
+	for _, raw := range t.envelopes {
+		inner, err := read(raw, isResult, depth)
+		if err != nil {
+			return Answer{}, false, err
+		}
+		if !t.isAnswer(inner, isResult) {
+			t.emptyEnvelope = t.emptyEnvelope || inner.Empty
+			continue
+		}
+		if found {
+			return Answer{}, false, errors.New("holds more than one result")
+		}
+		a, found = inner, true
+	}
+	if _, _, failed := t.failure(); failed && found && !a.Failed && !IsNull(t.err) {
+		return Answer{}, false, ErrContradiction
+	}
+	return a, found, nil
+}
+
+func (t *top) isAnswer(a Answer, isResult func(string) bool) bool {
+	if a.Failed {
+		return true
+	}
+	for name, raw := range Members(a.Object) {
+		if isResult(name) && !IsNull(raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// failure reads the error shapes: error as text or object, or a code alone.
+func (t *top) failure() (code, message string, failed bool) {
+	message = firstText(t.errMsg, t.message)
+	switch {
+	case IsNull(t.err), string(t.err) == "false", string(t.err) == `""`:
+		// A code next to a result is no error, nor is a code that says "fine".
+		if c := scalar(t.code); c != "" && !t.result && !success[strings.ToUpper(c)] {
+			return c, message, true
+		}
+		return "", "", false
+	case IsObject(t.err):
+		return nestedFailure(t.err, message)
+	case string(t.err) == "true":
+		return scalar(t.code), message, true
+	}
+	return scalar(t.err), message, true
+}
+
+// success are codes that envelopes use where nothing went wrong.
+var success = map[string]bool{"0": true, "200": true, "OK": true, "SUCCESS": true}
+
+func nestedFailure(object []byte, message string) (string, string, bool) {
+	var code, kind, text []byte
+	for name, raw := range Members(object) {
+		switch name {
+		case "code":
+			code = raw
+		case "error", "type", "name":
+			kind = raw
+		case "error_msg", "message", "msg":
+			text = raw
+		}
+	}
+	c := scalar(code)
+	if c == "" {
+		c = scalar(kind)
+	}
+	if m := firstText(text); m != "" {
+		message = m
+	}
+	return c, message, true
+}
+
+// scalar returns a string or a number as text, and "" for anything else.
+func scalar(raw []byte) string {
+	switch Describe(raw) {
+	case "a string":
+		s, _ := String(raw)
+		return s
+	case "a number":
+		return string(raw)
+	}
+	return ""
+}
+
+func firstText(raws ...[]byte) string {
+	for _, raw := range raws {
+		if s := scalar(raw); s != "" {
+			return s
+		}
+	}
+	return ""
+}

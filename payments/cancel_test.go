@@ -1,0 +1,223 @@
+package payments_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/internal/rawserver"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// bubble makes a Client and a server inside a synctest bubble.
+func bubble(t *testing.T, cfg payments.Config, serve func(int, rawserver.Request) rawserver.Action) (*payments.Client, *rawserver.Server) {
+	t.Helper()
+	s := rawserver.ListenPipe(serve)
+	cfg.BaseURL, cfg.Token = "http://127.0.0.1", testToken
+	if cfg.Transport == nil {
+		cfg.Transport = &http.Transport{DialContext: s.Dial}
+	}
+	c, err := payments.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		c.CloseIdleConnections()
+		s.Close()
+	})
+	return c, s
+}
+
+// TestNextOnTheWireIsNotAborted: the caller's cancellation must not cost the payment
+// that the service is just completing.
+func TestNextOnTheWireIsNotAborted(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"cancel": context.WithCancel,
+		"deadline": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := limit(t.Context())
+				defer cancel()
+				c, s := bubble(t, payments.Config{}, func(int, rawserver.Request) rawserver.Action {
+					if name == "cancel" {
+						cancel()
+					} else {
+						<-ctx.Done()
+					}
+					return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
+				})
+				p, err := c.Next(ctx)
+				require.NoError(t, err)
+				require.Equal(t, id1, p.ID)
+				require.Error(t, ctx.Err())
+				require.Len(t, s.Requests(), 1)
+			})
+		})
+	}
+}
+
+// TestNextHasALimitOfItsOwn: a service that never answers does not hold Next for ever.
+func TestNextHasALimitOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := bubble(t, payments.Config{NextTimeout: 30 * time.Second}, func(int, rawserver.Request) rawserver.Action {
+			return rawserver.Action{End: rawserver.Hang}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := c.Next(ctx)
+		require.ErrorIs(t, err, payments.ErrAmbiguous)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 30*time.Second, time.Since(began))
+	})
+}
+
+// TestNextWhileDialingStops: nothing is sent yet, so the caller may leave at once.
+func TestNextWhileDialingStops(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, s := bubble(t, payments.Config{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		}}, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := c.Next(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, payments.ErrAmbiguous)
+		require.True(t, payments.SafeToRetry(err))
+		require.Equal(t, time.Second, time.Since(began))
+		require.Empty(t, s.Requests())
+	})
+}
+
+// TestCanceledBeforeTheCall: nothing is sent, not even tried.
+func TestCanceledBeforeTheCall(t *testing.T) {
+	t.Parallel()
+	s := listen(t, func(int, rawserver.Request) rawserver.Action { return rawserver.Action{} })
+	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+	for _, op := range operations {
+		err := op.call(canceled(t), c)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, payments.ErrAmbiguous)
+		require.True(t, payments.SafeToRetry(err))
+	}
+	require.Zero(t, s.Opened())
+}
+
+// TestCanceledWhileWaiting: the wait between two attempts ends at once, and the error
+// says both why it ended and why there was a wait.
+func TestCanceledWhileWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dials := 0
+		c, _ := bubble(t, payments.Config{RetryWaitMin: time.Second, Transport: &http.Transport{
+			DialContext: func(context.Context, string, string) (net.Conn, error) {
+				dials++
+				return nil, &net.OpError{Op: "dial", Err: net.UnknownNetworkError("down")}
+			},
+		}}, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		began := time.Now()
+		_, err := c.Next(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Contains(t, err.Error(), "down")
+		require.NotErrorIs(t, err, payments.ErrAmbiguous)
+		require.Equal(t, 100*time.Millisecond, time.Since(began))
+		require.Equal(t, 1, dials)
+	})
+}
+
+// TestOthersStopWithTheCaller: what is not destructive follows the caller.
+func TestOthersStopWithTheCaller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, s := bubble(t, payments.Config{}, func(int, rawserver.Request) rawserver.Action {
+			return rawserver.Action{End: rawserver.Hang}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := c.Confirm(ctx, id1)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, payments.ErrAmbiguous)
+		require.True(t, payments.SafeToRetry(err))
+		require.Equal(t, time.Second, time.Since(began))
+		require.Len(t, s.Requests(), 1)
+	})
+}
+
+// foreign is a caller's own RoundTripper, which fires no trace hooks.
+type foreign func(*http.Request) (*http.Response, error)
+
+func (f foreign) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestForeignTransport: without trace hooks there is no proof that nothing was sent.
+func TestForeignTransport(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	c := newClient(t, payments.Config{BaseURL: "https://service.example", Transport: foreign(func(*http.Request) (*http.Response, error) {
+		calls++
+		return nil, net.ErrClosed
+	})})
+	_, err := c.Next(t.Context())
+	require.ErrorIs(t, err, payments.ErrAmbiguous)
+	require.ErrorIs(t, err, net.ErrClosed)
+	require.Equal(t, 1, calls)
+}
+
+// TestForeignTransportThatRetries: once it had a connection, nothing takes that back.
+func TestForeignTransportThatRetries(t *testing.T) {
+	t.Parallel()
+	s := listen(t, func(int, rawserver.Request) rawserver.Action { return rawserver.Action{End: rawserver.FIN} })
+	pool := &http.Transport{}
+	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr(), Transport: foreign(func(r *http.Request) (*http.Response, error) {
+		if resp, err := pool.RoundTrip(r); err == nil {
+			return resp, nil
+		}
+		s.Close()
+		return pool.RoundTrip(r)
+	})})
+	_, err := c.Next(t.Context())
+	require.ErrorIs(t, err, payments.ErrAmbiguous)
+	require.Len(t, s.Requests(), 1)
+}
+
+// TestMiddleware sees every attempt, and cannot make net/http re-send it.
+func TestMiddleware(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	s := listen(t, func(n int, _ rawserver.Request) rawserver.Action {
+		if n == 1 {
+			return rawserver.Action{Bytes: rawserver.JSON(429, "{}")}
+		}
+		return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
+	})
+	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr(), Middleware: func(next http.RoundTripper) http.RoundTripper {
+		return foreign(func(r *http.Request) (*http.Response, error) {
+			seen++
+			r = r.Clone(r.Context())
+			r.Header.Set("Traceparent", "00-1-2-3")
+			r.Header.Set("Idempotency-Key", "k")
+			return next.RoundTrip(r)
+		})
+	}})
+	_, err := c.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, seen)
+	require.Equal(t, "00-1-2-3", s.Requests()[1].Header.Get("Traceparent"))
+	require.NotContains(t, s.Requests()[1].Header, "Idempotency-Key")
+}

@@ -1,0 +1,246 @@
+package payments
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/internal/wire"
+)
+
+// isRecord names the members that mark an object as a payment record. status and
+// metadata are not among them: error objects have those as well.
+func isRecord(name string) bool {
+	switch name {
+	case "id", "identifier", "paid_amount", "paidAmount", "method", "verified_ts":
+		return true
+	}
+	return false
+}
+
+// decoder reads records of one deployment.
+type decoder struct {
+	gameField string
+	// clean removes the token from fields that the SDK does not know: a broken service
+	// might echo it, and callers print what they do not know.
+	clean func([]byte) []byte
+}
+
+// fieldError says which field of an answer is wrong, never its value.
+type fieldError struct{ field, reason string }
+
+func (e *fieldError) Error() string { return "field " + e.field + " " + e.reason }
+
+// payment reads a record. What decides about money (id, identifier, status, method,
+// paid_amount) must be readable; anything else that is not goes to Extra as it came.
+func (d *decoder) payment(object []byte) (Payment, error) {
+	var p Payment
+	var seen fieldSet
+	hasAmount := false
+	for name, raw := range wire.Members(object) {
+		f, known := paymentFields[name]
+		switch {
+		case name == "error" || name == "error_msg":
+			continue // the answer's, and null: with an error there is no record
+		case !known:
+			p.Extra = d.keep(p.Extra, name, raw)
+			continue
+		case !seen.add(f):
+			return Payment{}, &fieldError{name, "stands twice: the record is ambiguous"}
+		case wire.IsNull(raw):
+			continue
+		}
+		hasAmount = hasAmount || f == fieldPaidAmount
+		if err := d.field(&p, f, name, raw); err != nil {
+			return Payment{}, err
+		}
+	}
+	if !hasAmount {
+		return Payment{}, &fieldError{"paid_amount", "is missing"}
+	}
+	return p, nil
+}
+
+type field uint8
+
+const (
+	fieldID field = iota
+	fieldIdentifier
+	fieldStatus
+	fieldMethod
+	fieldPaidAmount
+	fieldVerifiedTS
+	fieldMetadata
+)
+
+// paidAmount is the spelling of an older dialect.
+var paymentFields = map[string]field{
+	"id": fieldID, "identifier": fieldIdentifier, "status": fieldStatus, "method": fieldMethod,
+	"paid_amount": fieldPaidAmount, "paidAmount": fieldPaidAmount,
+	"verified_ts": fieldVerifiedTS, "metadata": fieldMetadata,
+}
+
+// fieldSet remembers which fields a record had.
+type fieldSet uint16
+
+// add reports whether f is new.
+func (s *fieldSet) add(f field) bool {
+	had := *s&(1<<f) != 0
+	*s |= 1 << f
+	return !had
+}
+
+func (d *decoder) field(p *Payment, f field, name string, raw []byte) (err error) {
+	switch f {
+	case fieldID:
+		p.ID, err = uuidFromJSON(raw)
+	case fieldIdentifier:
+		p.Identifier, err = wire.String(raw)
+	case fieldStatus:
+		var s string
+		s, err = wire.String(raw)
+		p.Status = Status(s)
+	case fieldMethod:
+		var s string
+		s, err = wire.String(raw)
+		p.Method = Method(s)
+	case fieldPaidAmount:
+		p.PaidAmount, err = amountFromJSON(raw)
+	case fieldVerifiedTS:
+		var ok bool
+		if p.VerifiedAt, ok = timeFromJSON(raw); !ok {
+			p.Extra = d.keep(p.Extra, name, raw)
+		}
+	case fieldMetadata:
+		var ok bool
+		if p.Metadata, ok = d.metadata(raw); !ok {
+			p.Extra = d.keep(p.Extra, name, raw)
+		}
+	}
+	if err != nil {
+		return &fieldError{name, err.Error()}
+	}
+	return nil
+}
+
+// metadata reads the object; ok is false if it is something else. [] is what some
+// services make of an empty object.
+func (d *decoder) metadata(raw []byte) (m Metadata, ok bool) {
+	if !wire.IsObject(raw) {
+		return Metadata{}, string(raw) == "[]"
+	}
+	items, product := 0, 0
+	for name, raw := range wire.Members(raw) {
+		switch {
+		case name == "items":
+			items++
+			if m.Items, ok = d.items(raw); ok && items == 1 {
+				continue
+			}
+			m.Items = nil
+		case name == d.gameField:
+			product++
+			s, err := wire.String(raw)
+			if err == nil && product == 1 {
+				m.GameProduct = s
+				continue
+			}
+			m.GameProduct = "" // twice is ambiguous: an empty product matches nothing
+		}
+		m.Extra = d.keep(m.Extra, name, raw)
+	}
+	return m, true
+}
+
+func (d *decoder) items(raw []byte) ([]Item, bool) {
+	if wire.IsNull(raw) {
+		return nil, true
+	}
+	if raw[0] != '[' {
+		return nil, false
+	}
+	items := make([]Item, 0, 4)
+	for element := range wire.Elements(raw) {
+		item, ok := d.item(element)
+		if !ok {
+			return nil, false
+		}
+		items = append(items, item)
+	}
+	return items, true
+}
+
+func (d *decoder) item(raw []byte) (item Item, ok bool) {
+	if !wire.IsObject(raw) {
+		return Item{}, false
+	}
+	for name, raw := range wire.Members(raw) {
+		var err error
+		switch {
+		case name == "name":
+			item.Name, err = wire.String(raw)
+		case name == "price":
+			item.Price, err = amountFromJSON(raw)
+		case name == "count" && !wire.IsNull(raw):
+			item.Count, err = countFromJSON(raw)
+		default:
+			item.Extra = d.keep(item.Extra, name, raw)
+		}
+		if err != nil {
+			return Item{}, false
+		}
+	}
+	return item, true
+}
+
+// keep copies raw: the body's buffer is not to live as long as one field of it.
+func (d *decoder) keep(extra map[string]json.RawMessage, name string, raw []byte) map[string]json.RawMessage {
+	if extra == nil {
+		extra = make(map[string]json.RawMessage, 2)
+	}
+	extra[string(d.clean([]byte(name)))] = append(json.RawMessage(nil), d.clean(raw)...)
+	return extra
+}
+
+func uuidFromJSON(raw []byte) (uuid.UUID, error) {
+	if len(raw) != 38 || raw[0] != '"' {
+		return uuid.Nil, fmt.Errorf("is %s, not a hyphenated UUID", wire.Describe(raw))
+	}
+	id, err := uuid.ParseBytes(raw[1:37])
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("is not a hyphenated UUID")
+	}
+	return id, nil
+}
+
+func countFromJSON(raw []byte) (int64, error) {
+	a, err := amountFromJSON(raw)
+	if err != nil {
+		return 0, err
+	}
+	n, whole := a.Int64()
+	if !whole || n < 0 || n > math.MaxInt32 {
+		return 0, ErrAmountRange
+	}
+	return n, nil
+}
+
+// timeLayouts are the forms of ISO 8601 that occur: with or without fraction (which
+// Parse accepts anywhere behind the seconds) and zone. Without a zone it is UTC (§2.2).
+var timeLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"}
+
+func timeFromJSON(raw []byte) (time.Time, bool) {
+	s, err := wire.String(raw)
+	if err != nil {
+		return time.Time{}, false
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}

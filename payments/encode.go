@@ -1,0 +1,113 @@
+package payments
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/internal/wire"
+)
+
+// MarshalJSON writes the record in the interface's words, flat, with Extra in it. A
+// nil ID, an empty status and the like are left out, as they were in the record.
+func (p Payment) MarshalJSON() ([]byte, error) {
+	o := object{}
+	if p.ID != uuid.Nil {
+		o.text("id", p.ID.String())
+	}
+	o.text("identifier", p.Identifier)
+	o.optional("status", string(p.Status))
+	o.optional("method", string(p.Method))
+	o.raw("paid_amount", p.PaidAmount.append(nil))
+	if !p.VerifiedAt.IsZero() {
+		o.text("verified_ts", p.VerifiedAt.Format(time.RFC3339Nano))
+	}
+	if m := p.Metadata.object(); len(m) > 0 {
+		o.raw("metadata", m.close())
+	}
+	o.extra(p.Extra)
+	return o.close(), nil
+}
+
+// UnmarshalJSON reads a flat record with the field name game_product, with the
+// tolerance and the checks that Next and Confirm have. Unlike them it takes any status.
+func (p *Payment) UnmarshalJSON(raw []byte) error {
+	raw = wire.Trim(raw)
+	if !json.Valid(raw) || !wire.IsObject(raw) {
+		return &fieldError{"payment", "is " + wire.Describe(raw) + ", not an object"}
+	}
+	d := decoder{gameField: defaultGameField, clean: func(b []byte) []byte { return b }}
+	decoded, err := d.payment(raw)
+	if err == nil {
+		*p = decoded
+	}
+	return err
+}
+
+func (m *Metadata) object() object {
+	o := object{}
+	if m.Items != nil {
+		list := []byte{'['}
+		for i := range m.Items {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			list = append(list, m.Items[i].encode()...)
+		}
+		o.raw("items", append(list, ']'))
+	}
+	o.optional(defaultGameField, m.GameProduct)
+	o.extra(m.Extra)
+	return o
+}
+
+// MarshalJSON writes the item in the interface's words.
+func (i Item) MarshalJSON() ([]byte, error) { return i.encode(), nil }
+
+func (i *Item) encode() []byte {
+	body := i.appendJSON(nil)
+	o := object(body[:len(body)-1]) // open again, for the extra fields
+	o.extra(i.Extra)
+	return o.close()
+}
+
+// object is a JSON object in the making; empty until it has a member.
+type object []byte
+
+func (o *object) raw(name string, value []byte) {
+	if len(*o) == 0 {
+		*o = append(*o, '{')
+	} else {
+		*o = append(*o, ',')
+	}
+	*o = append(wire.AppendString(*o, name), ':')
+	*o = append(*o, value...)
+}
+
+func (o *object) text(name, value string) { o.raw(name, wire.AppendString(nil, value)) }
+
+func (o *object) optional(name, value string) {
+	if value != "" {
+		o.text(name, value)
+	}
+}
+
+// extra adds the fields that have no place of their own, sorted, so that equal
+// payments encode alike.
+func (o *object) extra(fields map[string]json.RawMessage) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if value := fields[name]; len(value) > 0 {
+			o.raw(name, value)
+		}
+	}
+}
+
+func (o object) close() []byte {
+	if len(o) == 0 {
+		return []byte("{}")
+	}
+	return append(o, '}')
+}
