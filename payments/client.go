@@ -55,16 +55,12 @@ func New(cfg Config) (*Client, error) {
 }
 
 func (cfg *Config) transport() transport.Config {
-	userAgent := cfg.UserAgent
-	if userAgent == "" {
-		userAgent = defaultUserAgent
-	}
 	return transport.Config{
 		BaseURL: cfg.BaseURL, Token: cfg.Token,
 		Transport: cfg.Transport, Middleware: cfg.Middleware,
 		Timeout: cfg.Timeout, LongTimeout: cfg.NextTimeout,
 		MaxRetries: cfg.MaxRetries, RetryWaitMin: cfg.RetryWaitMin, RetryWaitMax: cfg.RetryWaitMax,
-		MaxBody: cfg.MaxBodyBytes, UserAgent: userAgent, Logger: cfg.Logger,
+		MaxBody: cfg.MaxBodyBytes, UserAgent: cfg.UserAgent, Logger: cfg.Logger,
 	}
 }
 

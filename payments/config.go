@@ -57,10 +57,7 @@ type Config struct {
 	UserAgent string
 }
 
-const (
-	defaultUserAgent = "depositpay-go"
-	defaultGameField = "game_product"
-)
+const defaultGameField = "game_product"
 
 // defaultTokenCodes: the interface shows none, so these are guesses at the usual
 // words. A wrong guess stops a poller with a clear error; a missing one makes it

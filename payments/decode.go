@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -111,7 +110,7 @@ func (d *decoder) field(p *Payment, f field, name string, raw []byte) (err error
 		p.PaidAmount, err = amountFromJSON(raw)
 	case fieldVerifiedTS:
 		var ok bool
-		if p.VerifiedAt, ok = timeFromJSON(raw); !ok {
+		if p.VerifiedAt, ok = wire.Time(raw); !ok {
 			p.Extra = d.keep(p.Extra, name, raw)
 		}
 	case fieldMetadata:
@@ -196,13 +195,8 @@ func (d *decoder) item(raw []byte) (item Item, ok bool) {
 	return item, true
 }
 
-// keep copies raw: the body's buffer is not to live as long as one field of it.
 func (d *decoder) keep(extra map[string]json.RawMessage, name string, raw []byte) map[string]json.RawMessage {
-	if extra == nil {
-		extra = make(map[string]json.RawMessage, 2)
-	}
-	extra[string(d.clean([]byte(name)))] = append(json.RawMessage(nil), d.clean(raw)...)
-	return extra
+	return wire.Keep(extra, name, raw, d.clean)
 }
 
 func uuidFromJSON(raw []byte) (uuid.UUID, error) {
@@ -226,21 +220,4 @@ func countFromJSON(raw []byte) (int64, error) {
 		return 0, ErrAmountRange
 	}
 	return n, nil
-}
-
-// timeLayouts are the forms of ISO 8601 that occur: with or without fraction (which
-// Parse accepts anywhere behind the seconds) and zone. Without a zone it is UTC (§2.2).
-var timeLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"}
-
-func timeFromJSON(raw []byte) (time.Time, bool) {
-	s, err := wire.String(raw)
-	if err != nil {
-		return time.Time{}, false
-	}
-	for _, layout := range timeLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
 }

@@ -122,10 +122,10 @@ func (d *decoder) deliveryField(out *Delivery, name string, raw []byte) (ok bool
 	case "attempts":
 		out.Attempts, err = countFromJSON(raw)
 	case "last_attempt_ts":
-		out.LastAttemptAt, ok = timeFromJSON(raw)
+		out.LastAttemptAt, ok = wire.Time(raw)
 		return ok
 	case "next_attempt_ts":
-		out.NextAttemptAt, ok = timeFromJSON(raw)
+		out.NextAttemptAt, ok = wire.Time(raw)
 		return ok
 	default:
 		return false

@@ -31,9 +31,19 @@ type Reply struct {
 // nil; it is then Empty or has an Object. A body that is empty where the peer did
 // not mark its end is no empty answer: a cut connection looks the same.
 func (c *Caller) Do(ctx context.Context, op *transport.Op, query string, body []byte, isResult func(string) bool) (Reply, *Failure) {
-	o := c.Transport.Do(ctx, op, query, body)
+	return c.read(op, c.Transport.Do(ctx, op, query, body), func(body []byte) (wire.Answer, error) {
+		return wire.Read(body, isResult)
+	})
+}
+
+// DoList is Do for an operation that answers with a list.
+func (c *Caller) DoList(ctx context.Context, op *transport.Op, query string) (Reply, *Failure) {
+	return c.read(op, c.Transport.Do(ctx, op, query, nil), wire.ReadList)
+}
+
+func (c *Caller) read(op *transport.Op, o transport.Outcome, reader func([]byte) (wire.Answer, error)) (Reply, *Failure) {
 	if o.Kind == transport.Answered && o.Status >= 200 && o.Status < 300 {
-		a, err := wire.Read(o.Body, isResult)
+		a, err := reader(o.Body)
 		switch {
 		case err != nil:
 			return Reply{}, c.Undecodable(op, o, err.Error())
@@ -44,12 +54,12 @@ func (c *Caller) Do(ctx context.Context, op *transport.Op, query string, body []
 		}
 		return Reply{Answer: a, Outcome: o}, nil
 	}
-	return Reply{}, c.failure(op, o, isResult)
+	return Reply{}, c.failure(op, o, reader)
 }
 
 // failure reads an outcome that is no success by its status.
-func (c *Caller) failure(op *transport.Op, o transport.Outcome, isResult func(string) bool) *Failure {
-	a, err := wire.Read(o.Body, isResult)
+func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader func([]byte) (wire.Answer, error)) *Failure {
+	a, err := reader(o.Body)
 	f := c.refusal(op, o, a)
 	if o.Cause != nil { // a typed nil must not get into the interface
 		f.Cause = o.Cause

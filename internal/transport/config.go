@@ -19,6 +19,7 @@ const (
 	DefaultRetryWaitMin = 200 * time.Millisecond
 	DefaultRetryWaitMax = 10 * time.Second
 	DefaultMaxBody      = 1 << 20
+	DefaultUserAgent    = "depositpay-go"
 )
 
 // Config configures New. The exported configurations of payments and banks map onto it.
@@ -54,6 +55,9 @@ func (cfg *Config) setDefaults() {
 	cfg.MaxRetries = max(0, cfg.MaxRetries)
 	if cfg.MaxBody == 0 {
 		cfg.MaxBody = DefaultMaxBody
+	}
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = DefaultUserAgent
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

@@ -16,6 +16,8 @@ type Answer struct {
 	Code, Message string
 	// Object is the result, out of its envelope; nil if Empty or Failed.
 	Object []byte
+	// List is the result of ReadList, an array; nil if Empty or Failed.
+	List []byte
 }
 
 // ErrContradiction is returned for a body that is a result and an error at once.
@@ -35,6 +37,25 @@ func Read(body []byte, isResult func(name string) bool) (Answer, error) {
 		return Answer{}, ErrNotJSON
 	}
 	return read(body, isResult, maxDepth)
+}
+
+// ReadList tells apart a body that should be a list: an array, flat or under data,
+// result or banks. An empty answer is an empty list.
+func ReadList(body []byte) (Answer, error) {
+	body = Trim(body)
+	if len(body) > 0 && body[0] == '[' && json.Valid(body) {
+		return Answer{List: body}, nil
+	}
+	a, err := Read(body, func(string) bool { return false })
+	if err != nil || a.Failed || a.Empty {
+		return a, err
+	}
+	for name, raw := range Members(a.Object) {
+		if raw[0] == '[' && (name == "data" || name == "result" || name == "banks") {
+			return Answer{List: raw}, nil
+		}
+	}
+	return Answer{}, errors.New("not a JSON array")
 }
 
 func read(body []byte, isResult func(string) bool, depth int) (Answer, error) {

@@ -1,0 +1,136 @@
+package banks
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/api"
+	"github.com/depositpay/depositpay-go/internal/secret"
+	"github.com/depositpay/depositpay-go/internal/transport"
+)
+
+// Config configures New. BaseURL is required. Printing a Config does not print the token.
+type Config struct {
+	// BaseURL is the address of the service, as in payments.Config.
+	BaseURL string
+	// Token is the application API token, sent with uploads in the field token. Empty:
+	// none is sent.
+	Token string
+	// Fields are the names of an upload's fields, which the interface does not show.
+	Fields FieldNames
+	// Timeout bounds one attempt. Default 10 s.
+	Timeout time.Duration
+	// MaxRetries is how often a call is tried again where that is safe. Default 3;
+	// negative: never.
+	MaxRetries int
+	// RetryWaitMin and RetryWaitMax bound the wait between attempts, also against a
+	// Retry-After. Defaults 200 ms and 10 s.
+	RetryWaitMin, RetryWaitMax time.Duration
+	// Transport, Middleware, Logger and UserAgent are those of payments.Config.
+	Transport  http.RoundTripper
+	Middleware func(http.RoundTripper) http.RoundTripper
+	Logger     *slog.Logger
+	UserAgent  string
+}
+
+// FieldNames names the fields of an upload (interface §4.6 shows none). An empty name
+// takes the default.
+type FieldNames struct {
+	Package  string // default "package"
+	Title    string // default "title"
+	Subtitle string // default "subtitle"
+	Text     string // default "text"
+}
+
+func (f *FieldNames) setDefaults() {
+	for _, name := range []struct {
+		field *string
+		def   string
+	}{{&f.Package, "package"}, {&f.Title, "title"}, {&f.Subtitle, "subtitle"}, {&f.Text, "text"}} {
+		if *name.field == "" {
+			*name.field = name.def
+		}
+	}
+}
+
+// validate refuses names that would overwrite each other or the token.
+func (f *FieldNames) validate() error {
+	seen := map[string]bool{"token": true}
+	for _, name := range []string{f.Package, f.Title, f.Subtitle, f.Text} {
+		if seen[name] {
+			return &ValidationError{"New", "Config.Fields", fmt.Sprintf("name %q is used twice or is the token's", name)}
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// ValidationError says which field of a configuration or a call is wrong. Nothing was sent.
+type ValidationError struct{ Op, Field, Reason string }
+
+// Error returns "banks: UploadDeposit: package: is empty …".
+func (e *ValidationError) Error() string {
+	return "banks: " + e.Op + ": " + e.Field + ": " + e.Reason
+}
+
+// plain is Config without methods, so that fmt prints its fields.
+type plain Config
+
+// Format prints the Config without its token, for every verb.
+func (cfg Config) Format(s fmt.State, verb rune) {
+	if cfg.Token != "" {
+		cfg.Token = secret.Mask
+	}
+	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), plain(cfg))
+}
+
+// LogValue is the Config without its token, for log/slog.
+func (cfg Config) LogValue() slog.Value { return slog.StringValue(fmt.Sprintf("%+v", cfg)) }
+
+// MarshalJSON refuses: a Config is code, and may hold a secret.
+func (cfg Config) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("banks: a Config is not for JSON: it may hold the API token")
+}
+
+// Client calls the bank endpoints. It starts no goroutine and is safe for concurrent use.
+type Client struct {
+	caller   *api.Caller
+	fields   FieldNames
+	hasToken bool
+}
+
+// New checks cfg and returns a Client. It sends nothing. Errors are *ValidationError.
+func New(cfg Config) (*Client, error) {
+	if cfg.Token != "" {
+		if err := transport.ValidateToken(cfg.Token); err != nil {
+			return nil, configError(err)
+		}
+	}
+	cfg.Fields.setDefaults()
+	if err := cfg.Fields.validate(); err != nil {
+		return nil, err
+	}
+	t, err := transport.New(transport.Config{
+		BaseURL: cfg.BaseURL, Token: cfg.Token,
+		Transport: cfg.Transport, Middleware: cfg.Middleware, Timeout: cfg.Timeout,
+		MaxRetries: cfg.MaxRetries, RetryWaitMin: cfg.RetryWaitMin, RetryWaitMax: cfg.RetryWaitMax,
+		UserAgent: cfg.UserAgent, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, configError(err)
+	}
+	return &Client{caller: &api.Caller{Transport: t}, fields: cfg.Fields, hasToken: cfg.Token != ""}, nil
+}
+
+func configError(err error) error {
+	if f, ok := errors.AsType[*transport.FieldError](err); ok {
+		return &ValidationError{"New", "Config." + f.Field, f.Reason}
+	}
+	return err
+}
+
+// CloseIdleConnections closes the pooled connections that carry no request.
+func (c *Client) CloseIdleConnections() { c.caller.Transport.CloseIdleConnections() }

@@ -1,0 +1,77 @@
+package banks
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/api"
+)
+
+// Errors of every call, tested with errors.Is. They are the same values as in
+// package payments.
+var (
+	// ErrAmbiguous: the upload may have been taken; its answer is lost.
+	ErrAmbiguous = api.ErrAmbiguous
+	// ErrUndecodable: a complete answer arrived that cannot be read; Error.Raw has it.
+	ErrUndecodable = api.ErrUndecodable
+	// ErrTokenRefused: the service answered HTTP 401 or 403.
+	ErrTokenRefused = api.ErrTokenRefused
+)
+
+// Error is the failure of one call. No part of it holds the API token.
+type Error struct {
+	Op         string        // "List", "ListDetailed", "UploadDeposit"
+	Code       string        // of the service; may be empty
+	Message    string        // of the service, for people; may be empty
+	HTTPStatus int           // of the last complete answer; 0 without one
+	Attempts   int           // how often the request was tried
+	RetryAfter time.Duration // what the service asked for with 429 or 503
+	Raw        []byte        // the body, where it was not understood; token removed
+
+	failure *api.Failure
+}
+
+func newError(f *api.Failure) *Error {
+	return &Error{
+		Op: f.Op.Name, Code: f.Code, Message: f.Message, HTTPStatus: f.HTTPStatus,
+		Attempts: f.Attempts, RetryAfter: f.RetryAfter, Raw: f.Raw, failure: f,
+	}
+}
+
+// Error says what happened and what to do next.
+func (e *Error) Error() string {
+	if e.failure == nil {
+		return "banks: " + e.Op + ": " + e.Code
+	}
+	return e.failure.Text("banks", "")
+}
+
+// Is answers for the Err… variables of this package.
+func (e *Error) Is(target error) bool { return e.failure != nil && e.failure.Is(target) }
+
+// Unwrap returns the network error below, without the token.
+func (e *Error) Unwrap() error {
+	if e.failure == nil {
+		return nil
+	}
+	return e.failure.Cause
+}
+
+// SafeToRetry is what the function SafeToRetry asks.
+func (e *Error) SafeToRetry() bool { return e.failure != nil && e.failure.SafeToRetry() }
+
+// LogValue groups the error's fields for log/slog.
+func (e *Error) LogValue() slog.Value {
+	if e.failure == nil {
+		return slog.StringValue(e.Error())
+	}
+	return e.failure.LogValue()
+}
+
+// SafeToRetry reports whether the call that returned err may be made again without
+// doubling an upload. It is false for nil and for errors of other packages.
+func SafeToRetry(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.SafeToRetry()
+}
