@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -220,4 +221,21 @@ func TestMiddleware(t *testing.T) {
 	require.Equal(t, 2, seen)
 	require.Equal(t, "00-1-2-3", s.Requests()[1].Header.Get("Traceparent"))
 	require.NotContains(t, s.Requests()[1].Header, "Idempotency-Key")
+}
+
+// TestCallersTrace: the caller's own hooks fire once an attempt, also when there are several.
+func TestCallersTrace(t *testing.T) {
+	t.Parallel()
+	s := listen(t, func(n int, _ rawserver.Request) rawserver.Action {
+		if n < 3 {
+			return rawserver.Action{Bytes: rawserver.JSON(429, "{}")}
+		}
+		return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
+	})
+	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+	got := 0
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { got++ }})
+	_, err := c.Next(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 3, got)
 }

@@ -29,6 +29,7 @@ type call struct {
 	op      *Op
 	body    []byte
 	started time.Time
+	hooks   httptrace.ClientTrace
 
 	state    atomic.Int32
 	attempts int
@@ -75,11 +76,17 @@ func (k *call) begin(traced bool) {
 // trace learns whether anything can have been sent: GotConn never fired on a
 // transport that fires GetConn means that not one byte of this request left. Once
 // GotConn fired, nothing takes that back: a foreign transport may try again inside.
+//
+// httptrace changes the hooks that it is given, and an abandoned dial may still read
+// them, so every attempt has its own; only the first one's come with the call.
 func (k *call) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn: func(string) { k.state.CompareAndSwap(assumed, dialing) },
-		GotConn: func(httptrace.GotConnInfo) { k.state.Store(onWire) },
+	hooks := &k.hooks
+	if k.attempts > 1 {
+		hooks = new(httptrace.ClientTrace)
 	}
+	hooks.GetConn = func(string) { k.state.CompareAndSwap(assumed, dialing) }
+	hooks.GotConn = func(httptrace.GotConnInfo) { k.state.Store(onWire) }
+	return hooks
 }
 
 // context bounds one attempt. A Destructive operation is detached from the

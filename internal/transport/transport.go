@@ -17,6 +17,7 @@ type Client struct {
 	http     *http.Client
 	inner    *inner
 	redactor *secret.Redactor
+	agent    []string // the User-Agent header
 }
 
 // New checks cfg and returns a Client. Errors are *FieldError.
@@ -27,7 +28,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	next, real := choose(cfg.Transport)
-	c := &Client{base: base, redactor: secret.NewRedactor(cfg.Token)}
+	c := &Client{base: base, redactor: secret.NewRedactor(cfg.Token), agent: []string{cfg.UserAgent}}
 	c.inner = &inner{
 		next:     next,
 		traced:   real,
@@ -85,7 +86,7 @@ func (c *Client) request(ctx context.Context, op *Op, query string) *http.Reques
 	u.RawQuery = query
 	h := make(http.Header, 4)
 	h["Accept"] = acceptJSON
-	h["User-Agent"] = []string{c.cfg.UserAgent}
+	h["User-Agent"] = c.agent
 	if op.Method == http.MethodPost {
 		h["Content-Type"] = acceptJSON
 	}
