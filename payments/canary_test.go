@@ -135,12 +135,12 @@ func canceled(t *testing.T) context.Context {
 
 func dump(w io.Writer, values ...any) {
 	for _, v := range values {
-		fmt.Fprintf(w, "%v\n%+v\n%#v\n%s\n%q\n", v, v, v, v, v)
+		_, _ = fmt.Fprintf(w, "%v\n%+v\n%#v\n%s\n%q\n", v, v, v, v, v)
 		if b, err := json.Marshal(v); err == nil {
 			_, _ = w.Write(b)
 		}
 		if l, ok := v.(slog.LogValuer); ok {
-			fmt.Fprintf(w, "%+v\n", l.LogValue())
+			_, _ = fmt.Fprintf(w, "%+v\n", l.LogValue())
 		}
 	}
 }
@@ -153,9 +153,9 @@ type spy struct {
 
 func (s spy) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := s.next.RoundTrip(r)
-	fmt.Fprintf(s.out, "%+v\n%v\n%v\n", r, r.URL, err)
+	_, _ = fmt.Fprintf(s.out, "%+v\n%v\n%v\n", r, r.URL, err)
 	if resp != nil {
-		fmt.Fprintf(s.out, "%+v\n%v\n", resp, resp.Request.URL)
+		_, _ = fmt.Fprintf(s.out, "%+v\n%v\n", resp, resp.Request.URL)
 		body, _ := io.ReadAll(resp.Body)
 		_, _ = s.out.Write(body)
 	}

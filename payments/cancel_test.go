@@ -53,6 +53,7 @@ func TestNextOnTheWireIsNotAborted(t *testing.T) {
 					} else {
 						<-ctx.Done()
 					}
+					<-time.After(time.Second) // of the bubble: long enough to be aborted
 					return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
 				})
 				p, err := c.Next(ctx)

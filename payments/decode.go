@@ -133,14 +133,14 @@ func (d *decoder) metadata(raw []byte) (m Metadata, ok bool) {
 	}
 	items, product := 0, 0
 	for name, raw := range wire.Members(raw) {
-		switch {
-		case name == "items":
+		switch name {
+		case "items":
 			items++
 			if m.Items, ok = d.items(raw); ok && items == 1 {
 				continue
 			}
 			m.Items = nil
-		case name == d.gameField:
+		case d.gameField:
 			product++
 			s, err := wire.String(raw)
 			if err == nil && product == 1 {
@@ -178,13 +178,15 @@ func (d *decoder) item(raw []byte) (item Item, ok bool) {
 	}
 	for name, raw := range wire.Members(raw) {
 		var err error
-		switch {
-		case name == "name":
+		switch name {
+		case "name":
 			item.Name, err = wire.String(raw)
-		case name == "price":
+		case "price":
 			item.Price, err = amountFromJSON(raw)
-		case name == "count" && !wire.IsNull(raw):
-			item.Count, err = countFromJSON(raw)
+		case "count":
+			if !wire.IsNull(raw) {
+				item.Count, err = countFromJSON(raw)
+			}
 		default:
 			item.Extra = d.keep(item.Extra, name, raw)
 		}

@@ -234,7 +234,7 @@ func TestRecordFields(t *testing.T) {
 		Metadata: payments.Metadata{
 			Items: []payments.Item{
 				{Name: "Sword", Price: payments.NewAmount(3000), Count: 2, Extra: map[string]json.RawMessage{"color": json.RawMessage(`"red"`)}},
-				{Name: "Free", Extra: map[string]json.RawMessage{"count": json.RawMessage("null")}},
+				{Name: "Free"},
 			},
 			GameProduct: "p-77",
 			Extra:       map[string]json.RawMessage{"level": json.RawMessage("7")},

@@ -16,6 +16,7 @@ import (
 // End says what becomes of the connection after the answer's bytes.
 type End int
 
+// What End may be.
 const (
 	Keep End = iota // serve the next request on it
 	FIN             // close
@@ -63,7 +64,7 @@ func ListenTLS(cfg *tls.Config, handler func(n int, r Request) Action) (*Server,
 }
 
 func listen(cfg *tls.Config, handler func(n int, r Request) Action) (*Server, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's listener
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type call struct {
 
 // loop runs the attempts. A fresh retryablehttp.Client per call costs one small
 // allocation and lets CheckRetry and Backoff know their call.
-func (k *call) loop(ctx context.Context, r *http.Request) error {
+func (k *call) loop(r *http.Request) error {
 	loop := &retryablehttp.Client{
 		HTTPClient:   k.client.http,
 		RetryMax:     k.client.cfg.MaxRetries,

@@ -12,14 +12,15 @@ import (
 // Kind says how an operation ended.
 type Kind int
 
+// The ends of an operation.
 const (
-	// Answered: Status and Body are the service's complete answer.
+	// Answered means that Status and Body are the service's complete answer.
 	Answered Kind = iota
-	// Unsent: not one byte of the last attempt left this process.
+	// Unsent means that not one byte of the last attempt left this process.
 	Unsent
-	// Refused: the service answered 429, or 503 with Retry-After, and did not act.
+	// Refused means that the service answered 429, or 503 with Retry-After, and did not act.
 	Refused
-	// Unknown: the service may have acted, and its answer is lost or says only 5xx.
+	// Unknown means that the service may have acted, and its answer is lost or says only 5xx.
 	Unknown
 )
 

@@ -37,16 +37,18 @@ func (k *call) judge(err error) verdict {
 }
 
 // checkRetry is the table of the retry safety, by operation.
-func (k *call) checkRetry(ctx context.Context, _ *http.Response, err error) (bool, error) {
+// It returns no error: that would replace the one which says what happened.
+func (k *call) checkRetry(ctx context.Context, _ *http.Response, err error) (again bool, _ error) {
 	k.verdict = k.judge(err)
-	if !k.wantsRetry(err) || ctx.Err() != nil {
-		return false, nil
-	}
 	k.wait = k.nextWait()
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= k.wait {
-		return false, nil // the wait would outlive the caller: answer with what is known now
-	}
-	return true, nil
+	return k.wantsRetry(err) && outlasts(ctx, k.wait), nil
+}
+
+// outlasts tells whether ctx lives longer than wait. A wait that would outlive the
+// caller is not begun: what is known now is a better answer than a bare deadline.
+func outlasts(ctx context.Context, wait time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() == nil && (!ok || time.Until(deadline) > wait)
 }
 
 func (k *call) wantsRetry(err error) bool {

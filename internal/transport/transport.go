@@ -73,7 +73,7 @@ func (c *Client) Do(ctx context.Context, op *Op, query string, body []byte) Outc
 	}
 	k.started = time.Now()
 	ctx = context.WithValue(ctx, ctxKey{}, k)
-	err := k.loop(ctx, c.request(ctx, op, query))
+	err := k.loop(c.request(ctx, op, query))
 	return k.outcome(err)
 }
 

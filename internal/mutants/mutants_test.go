@@ -1,0 +1,131 @@
+package mutants_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mutant is one break: in file, from is replaced by to, and test of pkg must fail.
+type mutant struct {
+	name     string
+	file     string
+	from, to string
+	pkg      string
+	test     string
+}
+
+var mutants = []mutant{
+	{
+		"net/http may re-send the poll", "internal/transport/inner.go",
+		"out.Body, out.GetBody = sealed{}, nil", "out.Body, out.GetBody = nil, nil",
+		"./payments", "TestReplay",
+	},
+	{
+		"a poll is tried again after a lost answer", "internal/transport/retry.go",
+		"return k.op.Class.resendable() &&", "return true ||",
+		"./payments", "TestRetryTable",
+	},
+	{
+		"a lost answer passes for unsent", "internal/transport/retry.go",
+		"case err != nil && k.maybeSent():", "case err != nil && k.maybeSent() && k == nil:",
+		"./payments", "TestRetryTable",
+	},
+	{
+		"a foreign transport's second dial hides the first request", "internal/transport/call.go",
+		"k.state.CompareAndSwap(assumed, dialing)", "k.state.Store(dialing)",
+		"./payments", "TestForeignTransportThatRetries",
+	},
+	{
+		"Retry-After is obeyed without a cap", "internal/transport/retry.go",
+		"return min(max(wait, low), high)", "return wait",
+		"./payments", "TestRetryAfterCap",
+	},
+	{
+		"cancelling aborts a poll on the wire", "internal/transport/call.go",
+		"context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.LongTimeout)", "context.WithTimeout(parent, k.client.cfg.LongTimeout)",
+		"./payments", "TestNextOnTheWireIsNotAborted",
+	},
+	{
+		"causes keep the token", "internal/secret/cause.go",
+		"text: r.String(err.Error())", "text: err.Error()",
+		"./payments", "TestTokenCanary",
+	},
+	{
+		"the token is looked for as it is, not as it is quoted", "internal/secret/secret.go",
+		"pattern.WriteString(spellings(r))", "pattern.WriteString(regexp.QuoteMeta(string(r)))",
+		"./payments", "TestTokenCanary",
+	},
+	{
+		"the answer's request shows the token", "internal/transport/inner.go",
+		"resp.Request = r\n", "_ = r\n",
+		"./payments", "TestTokenCanary",
+	},
+	{
+		"an empty answer that may be cut is no payment", "internal/api/call.go",
+		"case a.Empty && !o.Whole &&", "case false &&",
+		"./payments", "TestEmptyAnswerThatMayBeCut",
+	},
+	{
+		"confirm believes a record of another payment", "payments/records.go",
+		"case op == opConfirm && p.ID != asked:", "case false:",
+		"./payments", "TestVerification",
+	},
+	{
+		"an unfinished payment passes for verified", "payments/records.go",
+		"case p.Status != StatusComplete:", "case false:",
+		"./payments", "TestVerification",
+	},
+	{
+		"the last of two amounts wins", "payments/decode.go",
+		"case !seen.add(f):", "case !seen.add(f) && false:",
+		"./payments", "TestUndecodable",
+	},
+	{
+		"an upload is sent twice", "banks/deposit.go",
+		"Class: transport.Once", "Class: transport.Idempotent",
+		"./banks", "TestRetryTable",
+	},
+}
+
+func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in -short mode: every mutant compiles a package anew")
+	}
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			overlay := m.overlay(t, root)
+			cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count=1", "-timeout=60s", "-run", "^"+m.test+"$", m.pkg)
+			cmd.Dir = root
+			out, err := cmd.CombinedOutput()
+			require.Error(t, err, "no test noticed:\n%s", out)
+			require.NotContains(t, string(out), "[build failed]", "%s", out)
+			require.Contains(t, string(out), "FAIL", "%s", out)
+			require.NotContains(t, string(out), "no tests to run")
+		})
+	}
+}
+
+// overlay writes the broken file and go's overlay description, and returns the latter's path.
+func (m *mutant) overlay(t *testing.T, root string) string {
+	t.Helper()
+	original := filepath.Join(root, filepath.FromSlash(m.file))
+	code, err := os.ReadFile(original)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(code), m.from), "%q must stand once in %s", m.from, m.file)
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken.go")
+	require.NoError(t, os.WriteFile(broken, []byte(strings.Replace(string(code), m.from, m.to, 1)), 0o600))
+	description, err := json.Marshal(map[string]map[string]string{"Replace": {original: broken}})
+	require.NoError(t, err)
+	path := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(path, description, 0o600))
+	return path
+}
