@@ -1,0 +1,98 @@
+package house_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestReadmeProgram: the first Go block is a complete program, before line 40, and it
+// does what the README says.
+func TestReadmeProgram(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	before, rest, found := strings.Cut(string(readme), "```go\n")
+	require.True(t, found)
+	program, _, found := strings.Cut(rest, "```")
+	require.True(t, found)
+	require.Less(t, strings.Count(before+program, "\n"), 40)
+
+	binary := build(t, program)
+	mock := mockserver.RunT(t)
+	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token()})
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	created, err := client.Create(t.Context(), payments.CreateRequest{Title: "Sword", Identifier: "order-1", Amount: payments.NewAmount(10000)})
+	require.NoError(t, err)
+	_, err = mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
+	require.NoError(t, err)
+
+	cmd := exec.CommandContext(t.Context(), binary)
+	cmd.Env = append(os.Environ(), "DEPOSITPAY_URL="+mock.URL(), "DEPOSITPAY_TOKEN="+mock.Token())
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "DEPOSIT paid 10000 for order-1\n", line)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, cmd.Wait(), "Ctrl-C is a clean end")
+}
+
+// build compiles program as a package of this module that only the compiler sees.
+func build(t *testing.T, program string) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := filepath.Join(dir, "main.go")
+	require.NoError(t, os.WriteFile(source, []byte(program), 0o600))
+	binary := filepath.Join(dir, "program")
+	out, err := goCommand(t, "build", "-o", binary, source).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return binary
+}
+
+// TestReadmeCommands: exactly two commands are named for a fresh machine.
+func TestReadmeCommands(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(readme), "\n## Two commands\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	var commands []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)`").FindAllStringSubmatch(section, -1) {
+		commands = append(commands, m[1])
+	}
+	slices.Sort(commands)
+	require.Equal(t, []string{"go run ./examples/quickstart", "make test"}, commands)
+}
+
+// TestReadmeLinks: what the documents link to is there.
+func TestReadmeLinks(t *testing.T) {
+	t.Parallel()
+	for _, document := range []string{"README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/quickstart/README.md"} {
+		text, err := os.ReadFile(filepath.Join("../..", document))
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			_, err := os.Stat(filepath.Join("../..", filepath.Dir(document), m[1]))
+			require.NoError(t, err, "%s links to %s", document, m[1])
+		}
+	}
+}
