@@ -1,0 +1,160 @@
+package mockserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// webhookUserAgent identifies the sender (interface §6.2).
+const webhookUserAgent = "DepositPay-Payments-Webhook/1.0"
+
+const (
+	errTimeout    = "no answer within 10s"
+	errSuperseded = "cut off by a manual resend"
+	errClosed     = "cut off: the mock server was closed"
+)
+
+// newWebhookTransport dials anew for every attempt: a connection left over from
+// before could die under the request, and the attempt would fail for a reason
+// that the receiver has nothing to do with.
+func newWebhookTransport() http.RoundTripper {
+	return &http.Transport{
+		DisableKeepAlives:  true,
+		DisableCompression: true,
+		MaxConnsPerHost:    256, // spares file descriptors when thousands go out at once
+	}
+}
+
+// beginRun starts the first of up to 10 attempts at once.
+func (s *Server) beginRun(d *delivery) {
+	d.url, d.status, d.run = d.payment.app.webhookURL, DeliveryPending, 0
+	s.launch(d, s.clock.now())
+	s.arm()
+}
+
+// launch sends one attempt in a goroutine of its own, so that no receiver can
+// hold up the API or another delivery.
+func (s *Server) launch(d *delivery, due time.Time) *attempt {
+	ctx, cancel := context.WithCancel(context.Background())
+	now := s.clock.now()
+	a := &attempt{
+		Attempt: Attempt{PaymentID: d.payment.ID, WebhookID: d.id, RetryCount: d.run, Due: due, Started: now},
+		cancel:  cancel,
+		done:    make(chan struct{}),
+		sent:    time.Now(),
+	}
+	d.run++
+	d.flight = a
+	d.keep(a)
+	s.flying[a] = struct{}{}
+	a.timeout = s.events.push(now.Add(webhookTimeout), d, a)
+	target, sending := d.url, a.Attempt
+	s.running.Go(func() {
+		status, failure := s.send(ctx, target, sending)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.finish(d, a, status, failure)
+	})
+	return a
+}
+
+// send posts the webhook and returns the receiver's status and, unless that is
+// 200, why the attempt failed.
+func (s *Server) send(ctx context.Context, target string, a Attempt) (int, string) {
+	body := strings.NewReader(`{"payment_id":"` + a.PaymentID + `"}`)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
+	if err != nil {
+		return 0, "the webhook URI is unusable"
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", webhookUserAgent)
+	req.Header.Set("X-Webhook-ID", a.WebhookID)
+	req.Header.Set("X-Retry-Count", strconv.Itoa(a.RetryCount))
+	// The transport itself, not an http.Client: a redirect is an answer that is
+	// not 200, and is not followed.
+	resp, err := s.cfg.WebhookTransport.RoundTrip(req)
+	if err != nil {
+		return 0, fmt.Sprintf("%.300s", err.Error())
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return resp.StatusCode, fmt.Sprintf("answered HTTP %d, only 200 counts", resp.StatusCode)
+	}
+	return resp.StatusCode, ""
+}
+
+// finish records the outcome of an attempt, unless the clock or a resend ended
+// it before, and plans what follows from it.
+func (s *Server) finish(d *delivery, a *attempt, status int, failure string) {
+	if !a.Ended.IsZero() {
+		return
+	}
+	a.Ended, a.HTTPStatus, a.Err = s.clock.now(), status, failure
+	a.cancel()
+	s.events.remove(a.timeout)
+	delete(s.flying, a)
+	defer close(a.done)
+	if d.flight != a {
+		return
+	}
+	d.flight = nil
+	switch {
+	case d.status != DeliveryPending || s.closed: // a resend has settled it meanwhile
+	case failure == "":
+		d.status = DeliveryDelivered
+	case d.run == len(waits):
+		d.status = DeliveryFailed
+	default:
+		d.next = s.events.push(a.Ended.Add(waits[d.run]), d, nil)
+	}
+	s.arm()
+}
+
+// run lets an event happen. It returns the attempt that was sent, if one was.
+func (s *Server) run(e *event) *attempt {
+	s.events.remove(e)
+	d := e.delivery
+	if e.attempt != nil {
+		s.finish(d, e.attempt, 0, errTimeout)
+		return nil
+	}
+	d.next = nil
+	if d.payment.Status == StatusComplete {
+		// Verified meanwhile, by a poll or by a receiver that confirmed and then
+		// failed: there is nothing left to tell (the rule of §6.5).
+		d.status = DeliveryDelivered
+		return nil
+	}
+	return s.launch(d, e.at)
+}
+
+// arm sets the one timer of the real clock to the earliest event. A stopped
+// clock has none: only Advance and JumpToNextAttempt let events happen.
+func (s *Server) arm() {
+	if s.clock.stopped || s.closed {
+		return
+	}
+	e := s.events.first()
+	switch {
+	case e == nil && s.timer != nil:
+		s.timer.Stop()
+	case e == nil:
+	case s.timer == nil:
+		s.timer = time.AfterFunc(max(0, e.at.Sub(s.clock.now())), s.tick)
+	default:
+		s.timer.Reset(max(0, e.at.Sub(s.clock.now())))
+	}
+}
+
+func (s *Server) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e := s.events.first(); !s.closed && e != nil && !e.at.After(s.clock.now()); e = s.events.first() {
+		s.run(e)
+	}
+	s.arm()
+}

@@ -1,0 +1,84 @@
+package mockserver
+
+import (
+	"strconv"
+	"strings"
+)
+
+// bank is one supported bank (interface §2.3). Names and packages are those of
+// real Korean banking apps, so that a notification filter can be tried on real
+// notifications; logos lie under a reserved name that leads nowhere.
+type bank struct{ name, pkg, logo string }
+
+var bankList = []bank{
+	{"KB국민은행", "com.kbstar.kbbank", "kb"},
+	{"신한은행", "com.shinhan.sbanking", "shinhan"},
+	{"우리은행", "com.wooribank.smart.npib", "woori"},
+	{"하나은행", "com.kebhana.hanapush", "hana"},
+	{"NH농협은행", "nh.smart.banking", "nh"},
+	{"IBK기업은행", "com.ibk.android.ionebank", "ibk"},
+	{"SC제일은행", "com.scbank.ma30", "sc"},
+	{"카카오뱅크", "com.kakaobank.channel", "kakaobank"},
+	{"케이뱅크", "com.kbankwith.smartbank", "kbank"},
+	{"iM뱅크", "kr.co.dgb.dgbm", "im"},
+	{"BNK부산은행", "kr.co.busanbank.mbp", "busan"},
+	{"새마을금고", "com.smg.spbs", "mg"},
+	{"우체국", "com.epost.psf.sdsi", "epost"},
+}
+
+const (
+	bankLogoBase    = "https://banks.example/logo/"
+	bankIconBase    = "https://banks.example/icon/"
+	banksUpdatedAt  = "2025-01-01T00:00:00Z"
+	bankFieldsGuess = 320
+)
+
+var (
+	banksBasic    = renderBanks(false)
+	banksDetailed = renderBanks(true)
+	bankPackages  = indexBanks()
+)
+
+func indexBanks() map[string]bool {
+	set := make(map[string]bool, len(bankList))
+	for _, b := range bankList {
+		set[b.pkg] = true
+	}
+	return set
+}
+
+func renderBanks(details bool) []byte {
+	out := make([]byte, 0, len(bankList)*bankFieldsGuess)
+	for i, bank := range bankList {
+		out = append(out, "[,"[min(i, 1)])
+		out = appendString(append(out, `{"name":`...), bank.name)
+		out = appendString(append(out, `,"package":`...), bank.pkg)
+		out = appendString(append(out, `,"logo":`...), bankLogoBase+bank.logo+".png")
+		if details {
+			out = strconv.AppendInt(append(out, `,"id":`...), int64(i+1), 10)
+			out = append(out, `,"status":true`...)
+			out = appendString(append(out, `,"icon":`...), bankIconBase+bank.logo+".png")
+			out = appendString(append(out, `,"app_package":`...), bank.pkg)
+			out = appendString(append(out, `,"last_updated_ts":`...), banksUpdatedAt)
+		}
+		out = append(out, '}')
+	}
+	return append(out, ']')
+}
+
+// banks answers GET /mobile/banks with an array (interface §4.4, §4.5). It needs
+// no token.
+func (s *Server) banks(c *call) ([]byte, *Error) {
+	details, problem := c.param("details")
+	if problem != nil {
+		return nil, problem
+	}
+	switch strings.ToLower(details) {
+	case "true":
+		return banksDetailed, nil
+	case "", "false":
+		return banksBasic, nil
+	default:
+		return nil, invalidParameter("details", "must be true or false")
+	}
+}

@@ -1,0 +1,93 @@
+package mockserver
+
+import "net/http"
+
+// Code names what went wrong, for programs. It is the text of the "error" field
+// of an answer (interface §7) and of [Error.Code].
+type Code string
+
+// The interface fixes CodeNoProcessedPayment only (§7); the other codes are
+// choices of this mock.
+const (
+	// CodeNoProcessedPayment: no payment of the application waits in PROGRESS
+	// (GET /callback/rest). It is the empty result of a poll, not a fault.
+	CodeNoProcessedPayment Code = "NO_PROCESSED_PAYMENT"
+	// CodeInvalidToken: the token is not one of [Config.Tokens].
+	CodeInvalidToken Code = "INVALID_TOKEN"
+	// CodeInvalidJSON: the body is not one well-formed JSON object in UTF-8, or
+	// a key occurs twice in it.
+	CodeInvalidJSON Code = "INVALID_JSON"
+	// CodeInvalidParameter: a field or query parameter is missing or has a wrong
+	// value; the message names it.
+	CodeInvalidParameter Code = "INVALID_PARAMETER"
+	// CodeBodyTooLarge: the request body is longer than 64 KiB.
+	CodeBodyTooLarge Code = "BODY_TOO_LARGE"
+	// CodePaymentNotFound: the application has no payment with this payToken.
+	// Another application's payment is reported in the same way.
+	CodePaymentNotFound Code = "PAYMENT_NOT_FOUND"
+	// CodePaymentNotPaid: nobody has paid this payment yet, so there is nothing
+	// to confirm and no webhook to resend.
+	CodePaymentNotPaid Code = "PAYMENT_NOT_PAID"
+	// CodePaymentAlreadyPaid: a deposit for this payment was recognised before.
+	CodePaymentAlreadyPaid Code = "PAYMENT_ALREADY_PAID"
+	// CodeWebhookNotFound: no webhook was sent for the payment, or none can be
+	// because the application has no webhook URI.
+	CodeWebhookNotFound Code = "WEBHOOK_NOT_FOUND"
+	// CodeStorageFull: a cap of [Config] is reached; nothing was stored.
+	CodeStorageFull Code = "STORAGE_FULL"
+	// CodeNotFound: the mock has no such path.
+	CodeNotFound Code = "NOT_FOUND"
+	// CodeMethodNotAllowed: the path exists under another HTTP method.
+	CodeMethodNotAllowed Code = "METHOD_NOT_ALLOWED"
+	// CodeServerClosed: the call came after [Server.Close].
+	CodeServerClosed Code = "SERVER_CLOSED"
+)
+
+// Error is the error of every [Server] method that can fail on its arguments or
+// on the state of a payment, and the answer of an endpoint that refuses a
+// request. Reach it with errors.As and compare Code.
+type Error struct {
+	// Code is the reason, for programs.
+	Code Code
+	// Message says what was wrong and what to do. It never holds a token.
+	Message string
+}
+
+// Error returns the code and the message.
+func (e *Error) Error() string { return "mockserver: " + string(e.Code) + ": " + e.Message }
+
+// appendJSON appends the service's error shape: flat, "error" and "error_msg".
+func (e *Error) appendJSON(b []byte) []byte {
+	b = append(b, `{"error":`...)
+	b = appendString(b, string(e.Code))
+	b = append(b, `,"error_msg":`...)
+	b = appendString(b, e.Message)
+	return append(b, '}')
+}
+
+// httpStatus is the status of a control answer. The service itself answers 200
+// to everything, but control calls come from tools that look at the status.
+func (c Code) httpStatus() int {
+	switch c {
+	case CodeNotFound, CodePaymentNotFound, CodeWebhookNotFound:
+		return http.StatusNotFound
+	case CodeMethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case CodePaymentAlreadyPaid, CodePaymentNotPaid, CodeStorageFull, CodeServerClosed:
+		return http.StatusConflict
+	case CodeBodyTooLarge:
+		return http.StatusRequestEntityTooLarge
+	default:
+		return http.StatusBadRequest
+	}
+}
+
+func invalidJSON(msg string) *Error { return &Error{Code: CodeInvalidJSON, Message: msg} }
+
+func invalidParameter(name, msg string) *Error {
+	return &Error{Code: CodeInvalidParameter, Message: `"` + name + `" ` + msg}
+}
+
+func serverClosed() *Error {
+	return &Error{Code: CodeServerClosed, Message: "the mock server is closed; create a new one"}
+}

@@ -1,0 +1,95 @@
+package mockserver
+
+import (
+	"sync"
+	"time"
+)
+
+// maxLogged is how many bytes of a body or an answer the request log keeps.
+const maxLogged = 4 << 10
+
+// Request is one API request as the server saw it. Application tokens, and every
+// value of a field or parameter called token, are replaced by "[REDACTED]".
+type Request struct {
+	// Time is when it came, by the server's clock.
+	Time time.Time
+	// Method, Path and Query are as sent, each at most its first 4 KiB; Query is
+	// without the "?".
+	Method, Path, Query string
+	// Body is the request body, at most its first 4 KiB. It is empty for a body
+	// that was refused for its size.
+	Body string
+	// Status is the HTTP status of the answer.
+	Status int
+	// Response is the body of the answer, at most its first 4 KiB.
+	Response string
+}
+
+// requestLog is a ring of the last requests. What it holds is raw: redacting at
+// the reading keeps it out of the way of the requests. Nothing but list gets at
+// the entries, and list redacts.
+type requestLog struct {
+	redactor
+	mu   sync.Mutex
+	ring []logged
+	next int
+	size int
+}
+
+type logged struct {
+	at                  time.Time
+	method, path, query string
+	body, response      []byte
+	status              int
+}
+
+func newRequestLog(size int, tokens []string) *requestLog {
+	return &requestLog{redactor: redactor{tokens}, size: size}
+}
+
+func (l *requestLog) add(at time.Time, c *call, status int, response []byte) {
+	e := logged{
+		at: at, method: l.boundedText(c.Method),
+		path: l.boundedText(c.URL.EscapedPath()), query: l.boundedText(c.URL.RawQuery),
+		body: l.bounded(c.body), response: l.bounded(response), status: status,
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.ring) < l.size {
+		l.ring = append(l.ring, e)
+		return
+	}
+	l.ring[l.next] = e
+	l.next = (l.next + 1) % l.size
+}
+
+// bounded cuts a long body. It redacts first, or half a token could be left at
+// the cut, where nothing would know it again.
+func (l *requestLog) bounded(body []byte) []byte {
+	if len(body) <= maxLogged {
+		return body
+	}
+	return []byte(l.boundedText(string(body)))
+}
+
+func (l *requestLog) boundedText(text string) string {
+	if len(text) <= maxLogged {
+		return text
+	}
+	text = l.redact(text)
+	return text[:min(len(text), maxLogged)]
+}
+
+func (l *requestLog) list() []Request {
+	l.mu.Lock()
+	entries := append(append([]logged(nil), l.ring[l.next:]...), l.ring[:l.next]...)
+	l.mu.Unlock()
+	list := make([]Request, len(entries))
+	for i, e := range entries {
+		list[i] = Request{
+			Time: e.at, Method: l.redact(e.method), Path: l.redact(e.path), Query: l.redact(e.query),
+			Body: l.redact(string(e.body)), Status: e.status, Response: l.redact(string(e.response)),
+		}
+	}
+	return list
+}

@@ -1,0 +1,158 @@
+package mockserver
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// maxBody is the longest request body that is read.
+const maxBody = 64 << 10
+
+// maxDrained is how much of a body that is too long is thrown away.
+const maxDrained = 1 << 20
+
+// call is one request on its way to an endpoint.
+type call struct {
+	*http.Request
+	body []byte
+}
+
+// endpoint answers a call with one JSON value, or refuses it.
+type endpoint struct {
+	method string
+	serve  func(*Server, *call) ([]byte, *Error)
+}
+
+var apiRoutes = map[string]endpoint{
+	"/payments":                {http.MethodPost, (*Server).create},
+	"/payments/confirm":        {http.MethodPost, (*Server).confirm},
+	"/callback/rest":           {http.MethodGet, (*Server).poll},
+	"/callback/webhook/status": {http.MethodGet, (*Server).webhookStatus},
+	"/callback/webhook/resend": {http.MethodPost, (*Server).webhookResend},
+	"/mobile/banks":            {http.MethodGet, (*Server).banks},
+	"/mobile/deposit":          {http.MethodPost, (*Server).uploadDeposit},
+}
+
+// Handler is the whole server as an http.Handler: the endpoints of interface §4
+// and the control API under /_mock/. It works before [Server.Start] and beside it.
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
+
+func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == controlRoot || strings.HasPrefix(r.URL.Path, controlRoot+"/") {
+		s.serveControl(w, r)
+		return
+	}
+	arrived := s.clock.now()
+	c := &call{Request: r}
+	answer, problem := s.serveAPI(c)
+	if problem != nil {
+		answer = problem.appendJSON(nil)
+	}
+	// The service answers 200 to everything, errors included. The log comes
+	// first: a client that has its answer finds its request there.
+	s.log.add(arrived, c, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, answer)
+}
+
+func (s *Server) serveAPI(c *call) (answer []byte, problem *Error) {
+	c.body, problem = readBody(c.Request)
+	if problem != nil {
+		return nil, problem
+	}
+	e, ok := apiRoutes[c.URL.Path]
+	if !ok {
+		return nil, &Error{Code: CodeNotFound, Message: "the service has no such path"}
+	}
+	if c.Method != e.method {
+		return nil, wrongMethod(e.method)
+	}
+	return e.serve(s, c)
+}
+
+func wrongMethod(method string) *Error {
+	return &Error{Code: CodeMethodNotAllowed, Message: "this path takes " + method + " only"}
+}
+
+var jsonContentType = []string{"application/json; charset=utf-8"}
+
+func writeJSON(w http.ResponseWriter, status int, answer []byte) {
+	h := w.Header()
+	h["Content-Type"] = jsonContentType
+	h["Content-Length"] = []string{strconv.Itoa(len(answer))}
+	w.WriteHeader(status)
+	_, _ = w.Write(answer) // the client may be gone; its payment is completed all the same
+}
+
+// readBody reads the body of any method: field clients send a content type, and
+// some a body, on GET too.
+func readBody(r *http.Request) ([]byte, *Error) {
+	switch {
+	case r.ContentLength == 0 || r.Body == nil:
+		return nil, nil
+	case r.ContentLength > maxBody:
+		return nil, bodyTooLarge(r.Body)
+	case r.ContentLength > 0:
+		body := make([]byte, r.ContentLength)
+		n, err := io.ReadFull(r.Body, body)
+		return body[:n], unreadable(err)
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if len(body) > maxBody {
+		return nil, bodyTooLarge(r.Body)
+	}
+	return body, unreadable(err)
+}
+
+func unreadable(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	return invalidJSON("the body could not be read to its end")
+}
+
+// bodyTooLarge reads on for a while: a connection that is closed over unread data
+// is reset, and the client would never see the answer.
+func bodyTooLarge(rest io.Reader) *Error {
+	_, _ = io.CopyN(io.Discard, rest, maxDrained)
+	return &Error{Code: CodeBodyTooLarge, Message: fmt.Sprintf("the body is longer than %d KiB", maxBody>>10)}
+}
+
+// param returns a query parameter, "" when it is absent. It is url.ParseQuery
+// without the map, for the poll's sake, and refuses a repeated parameter.
+func (c *call) param(name string) (value string, problem *Error) {
+	found := false
+	for query := c.URL.RawQuery; query != ""; {
+		var pair string
+		pair, query, _ = strings.Cut(query, "&")
+		key, raw, _ := strings.Cut(pair, "=")
+		if key != name {
+			if decoded, err := url.QueryUnescape(key); err != nil || decoded != name {
+				continue
+			}
+		}
+		if found {
+			return "", invalidParameter(name, "is given twice in the query; give it once")
+		}
+		decoded, err := url.QueryUnescape(raw)
+		if err != nil {
+			return "", invalidParameter(name, "is not well percent-encoded")
+		}
+		found, value = true, decoded
+	}
+	return value, nil
+}
+
+func (c *call) required(name string) (string, *Error) {
+	value, problem := c.param(name)
+	if problem == nil && value == "" {
+		problem = invalidParameter(name, "is required: add ?"+name+"=… to the address")
+	}
+	return value, problem
+}
+
+// token is the application API token of a GET (interface §5.2).
+func (c *call) token() (string, *Error) { return c.required("token") }

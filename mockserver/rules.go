@@ -1,0 +1,75 @@
+package mockserver
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+const (
+	tokenPrefix    = "test_"
+	maxTokenLength = 128
+)
+
+// checkToken keeps live tokens out of the mock, and tokens that a client could
+// not put into a query string unescaped.
+func checkToken(token string) error {
+	switch {
+	case !strings.HasPrefix(token, tokenPrefix):
+		return errors.New(`a token of the mock must begin with "test_"; never give it a live token`)
+	case len(token) == len(tokenPrefix):
+		return errors.New(`a token needs at least one character after "test_"`)
+	case len(token) > maxTokenLength:
+		return fmt.Errorf("a token has at most %d characters", maxTokenLength)
+	}
+	for _, c := range []byte(token) {
+		if !urlSafe(c) {
+			return errors.New(`a token is made of letters, digits and "-._~", so that it is safe in a URL`)
+		}
+	}
+	return nil
+}
+
+func urlSafe(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
+
+func checkListenAddr(addr string, allowRemote bool) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || port == "" {
+		return errors.New(`must be host:port, as in "127.0.0.1:8080"`)
+	}
+	if !isLoopback(host) && !allowRemote {
+		return errors.New("is not a loopback address: anyone who reaches the mock can complete payments; " +
+			"listen on 127.0.0.1, or set AllowRemote")
+	}
+	return nil
+}
+
+func checkWebhookURL(raw string, allowRemote bool) error {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return errors.New("must be an absolute http:// or https:// URL")
+	}
+	if u.User != nil {
+		return errors.New("must not hold a user name or password")
+	}
+	if !isLoopback(u.Hostname()) && !allowRemote {
+		return errors.New("does not name a loopback host: the mock would send to somebody else's server; " +
+			"use 127.0.0.1 or localhost, or set AllowRemote")
+	}
+	return nil
+}
+
+// isLoopback knows addresses and the name localhost. Other names are not
+// resolved: what they point to can change after the check.
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
