@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,7 +45,7 @@ func TestVerdict(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	l := newLedger(&out)
-	l.prices["order-1"] = l.prices["order-1"]
+	l.expect("order-1", payments.NewAmount(1))
 	require.ErrorContains(t, l.verdict(), "granted 0 of 1")
 	l.grants["order-1"] = 2
 	require.ErrorContains(t, l.verdict(), "granted 2 times")

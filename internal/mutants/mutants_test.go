@@ -91,6 +91,46 @@ var mutants = []mutant{
 		"Class: transport.Once", "Class: transport.Idempotent",
 		"./banks", "TestRetryTable",
 	},
+	{
+		"a negative confirm is answered as handled", "webhook/deliver.go",
+		"return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}", "return answer{http.StatusOK, OutcomeAccepted, nil}",
+		"./webhook", "TestForgedBeforePaying",
+	},
+	{
+		"a failed hand-over is answered 200", "webhook/deliver.go",
+		"return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}\n\t}\n\treturn answer{http.StatusOK", "_ = err\n\t}\n\treturn answer{http.StatusOK",
+		"./webhook", "TestHandOverFails",
+	},
+	{
+		"one payment runs the handler many times at once", "webhook/memory.go",
+		"if r := m.runs[id]; r != nil {", "if r := m.runs[id]; r != nil && r.err == nil {",
+		"./webhook", "TestMemorySingleFlight",
+	},
+	{
+		"a payment that the sink refuses is forgotten", "poller/handover.go",
+		"if p.err == nil {", "if p.err == nil || p.attempts > 1 {",
+		"./poller", "TestNothingIsLost",
+	},
+	{
+		"an ambiguous poll passes for a plain error", "poller/run.go",
+		"case errors.Is(err, payments.ErrAmbiguous):", "case false:",
+		"./poller", "TestAmbiguous",
+	},
+	{
+		"the mock polls a payment that was confirmed", "mockserver/payment.go",
+		"if p.Status == StatusProgress {", "if p.Status != \"\" {",
+		"./mockserver", "TestConfirmLifeCycle",
+	},
+	{
+		"the mock's ninth wait is an hour short", "mockserver/schedule.go",
+		"20 * time.Hour,", "19 * time.Hour,",
+		"./mockserver", "TestScheduleIsExactOverASocket",
+	},
+	{
+		"a resend after COMPLETE sends", "mockserver/webhookapi.go",
+		"if p.Status == StatusComplete {", "if p.Status == StatusComplete && d == nil {",
+		"./mockserver", "TestResendOfACompletePaymentSendsNothing",
+	},
 }
 
 func TestMutants(t *testing.T) {

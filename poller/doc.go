@@ -1,0 +1,49 @@
+// Package poller fetches completed payments by polling (interface §4.2) and hands
+// them to a [Sink].
+//
+// GET /callback/rest completes one payment and returns it, without an
+// acknowledgement: the record that is returned is all there is. So a [Poller] has one
+// payment in its hands at a time, gives it to the Sink before it polls again, and
+// keeps what the Sink refuses until the Sink takes it or [Poller.Run] returns it.
+//
+// # First use
+//
+//	p, err := poller.New(poller.Config{Client: client, Sink: box})
+//	…
+//	err = p.Run(ctx) // returns soon after ctx ends
+//
+// Run polls until no payment waits, then waits 3 to 5 seconds (§8), and so on.
+//
+// # One poller per token
+//
+// Exactly one Poller may run per API token, over all processes: two would take
+// payments from each other, and neither would see all. Several tokens are several
+// Pollers, which may share a Sink. A webhook.Handler with the same Sink may run
+// beside them.
+//
+// # When something fails
+//
+// An answer that may have been lost ([payments.ErrAmbiguous]) may be a payment that
+// is complete and that nobody holds. It is counted, given to [Config.OnEvent] and
+// logged, each time, and polling goes on after a back-off. Confirm the ids you know
+// of then. The error is a *payments.Error whose Raw holds what did arrive.
+//
+// A record that is not COMPLETE ([payments.ErrNotComplete]) never reaches the Sink.
+// It is given to OnEvent as [KindUnverified], with the record, and logged.
+//
+// A Sink that fails is asked again with back-off while polling goes on, until
+// [Config.MaxPending] payments wait for it; then polling stops until there is room.
+//
+// # Stopping
+//
+// End the context of Run. No poll is started any more; one that is under way is
+// awaited, because breaking it off could lose a payment. Payments that still wait get
+// one last attempt, all within [Config.ShutdownTimeout].
+//
+// # Errors
+//
+// Run returns nil after a clean stop. [UnhandedError] holds the payments that the
+// Sink did not take: save them, nobody else has them. [payments.ErrTokenRefused] means
+// that the service does not accept the token. Test with errors.Is and errors.As:
+// both may come at once.
+package poller

@@ -1,0 +1,149 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// Kind says what an Event is about.
+type Kind string
+
+// Kinds of events.
+const (
+	// KindReceived: a poll returned Payment, which goes to the Sink next.
+	KindReceived Kind = "received"
+	// KindHandedOver: the Sink has taken Payment.
+	KindHandedOver Kind = "handed_over"
+	// KindSinkFailed: the Sink has not taken Payment; Err says why. It waits and is
+	// offered again after Wait (0 while Run is stopping).
+	KindSinkFailed Kind = "sink_failed"
+	// KindAmbiguous: an answer may have been lost, and a payment with it. Err is the
+	// error of the poll, usually a *payments.Error with what arrived in Raw.
+	KindAmbiguous Kind = "ambiguous"
+	// KindUnverified: a poll returned Payment with a status that is not COMPLETE. It is
+	// not given to the Sink, and the Poller does not keep it.
+	KindUnverified Kind = "unverified"
+	// KindError: a poll failed without taking a payment.
+	KindError Kind = "error"
+	// KindPendingFull: MaxPending payments wait for the Sink, and polling stops.
+	KindPendingFull Kind = "pending_full"
+	// KindResumed: there is room again, and polling goes on.
+	KindResumed Kind = "resumed"
+	// KindUnhanded: Run returns and the Sink has not taken Payment. It is in Run's error.
+	KindUnhanded Kind = "unhanded"
+)
+
+// Event is something that happened to a Poller.
+type Event struct {
+	Kind Kind
+	// Payment is the payment it is about; the zero Payment for KindAmbiguous, KindError,
+	// KindPendingFull and KindResumed.
+	Payment payments.Payment
+	// Err is the cause; nil for KindReceived, KindHandedOver, KindPendingFull, KindResumed.
+	Err error
+	// Attempt is how often the Sink was asked for Payment, from 1; 0 for other events.
+	Attempt int
+	// Wait is how long it is until the next poll (KindAmbiguous, KindUnverified,
+	// KindError) or the next offer to the Sink (KindSinkFailed).
+	Wait time.Duration
+	// Pending is how many payments wait for the Sink.
+	Pending int
+}
+
+// emit tells the log and the hook. A hook that panics harms nobody.
+func (r *run) emit(ctx context.Context, e Event) {
+	e.Pending = len(r.pending)
+	r.log(ctx, e)
+	if r.cfg.OnEvent == nil {
+		return
+	}
+	if err := contain("Config.OnEvent", func() error { r.cfg.OnEvent(e); return nil }); err != nil {
+		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: poller hook failed", errorAttrs(err)...)
+	}
+}
+
+func (r *run) log(ctx context.Context, e Event) {
+	level := slog.LevelDebug
+	switch e.Kind {
+	case KindAmbiguous, KindUnverified, KindUnhanded:
+		level = slog.LevelError
+	case KindSinkFailed, KindError, KindPendingFull:
+		level = slog.LevelWarn
+	case KindReceived, KindHandedOver, KindResumed:
+	}
+	if !r.cfg.Logger.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.Int("pending", e.Pending)}
+	switch e.Kind {
+	case KindUnverified, KindUnhanded: // the last trace there may be
+		attrs = append(attrs, slog.String("identifier", e.Payment.Identifier),
+			slog.String("status", string(e.Payment.Status)), slog.String("method", string(e.Payment.Method)),
+			slog.String("paid_amount", e.Payment.PaidAmount.String()), slog.Time("verified_ts", e.Payment.VerifiedAt))
+		fallthrough
+	case KindReceived, KindHandedOver, KindSinkFailed:
+		attrs = append(attrs, slog.String("payment_id", e.Payment.ID.String()))
+	case KindAmbiguous:
+		attrs = append(attrs, rawAttrs(e.Err)...)
+	case KindError, KindPendingFull, KindResumed:
+	}
+	if e.Attempt > 0 {
+		attrs = append(attrs, slog.Int("attempt", e.Attempt))
+	}
+	if e.Wait > 0 {
+		attrs = append(attrs, slog.Duration("wait", e.Wait))
+	}
+	r.cfg.Logger.LogAttrs(ctx, level, "depositpay: poller", append(attrs, errorAttrs(e.Err)...)...)
+}
+
+const maxLoggedRaw = 2 << 10
+
+func rawAttrs(err error) []slog.Attr {
+	e, ok := errors.AsType[*payments.Error](err)
+	if !ok || len(e.Raw) == 0 {
+		return nil
+	}
+	return []slog.Attr{slog.String("raw", fmt.Sprintf("%q", e.Raw[:min(len(e.Raw), maxLoggedRaw)]))}
+}
+
+func errorAttrs(err error) []slog.Attr {
+	if err == nil {
+		return nil
+	}
+	attrs := []slog.Attr{slog.String("error", err.Error())}
+	if p, ok := errors.AsType[*panicError](err); ok {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+	return attrs
+}
+
+// panicError is a panic of code that was given to the Poller.
+type panicError struct {
+	what  string
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("poller: %s panicked: %v", e.what, e.value) }
+
+// Unwrap returns the value of the panic if it is an error.
+func (e *panicError) Unwrap() error {
+	err, _ := e.value.(error)
+	return err
+}
+
+// contain runs f and turns its panic into an error.
+func contain(what string, f func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &panicError{what: what, value: value, stack: debug.Stack()}
+		}
+	}()
+	return f()
+}

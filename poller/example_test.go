@@ -1,0 +1,57 @@
+package poller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
+)
+
+// A customer pays, and the poller hands the payment over.
+func Example() {
+	mock, err := mockserver.New(mockserver.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = mock.Close() }()
+	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+
+	created, err := client.Create(ctx, payments.CreateRequest{
+		Title: "100 gems", Identifier: "order-1", Amount: payments.NewAmount(10000),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{}); err != nil {
+		log.Fatal(err)
+	}
+
+	p, err := poller.New(poller.Config{
+		Client: client,
+		Sink: poller.SinkFunc(func(_ context.Context, p payments.Payment) error {
+			fmt.Println(p.Identifier, "paid", p.PaidAmount)
+			stop() // a server would go on
+			return nil
+		}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = p.Run(ctx)
+	if unhanded, ok := errors.AsType[*poller.UnhandedError](err); ok {
+		fmt.Println("save these:", unhanded.Payments)
+	}
+	fmt.Println("stopped:", err)
+	// Output:
+	// order-1 paid 10000
+	// stopped: <nil>
+}

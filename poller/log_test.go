@@ -1,0 +1,73 @@
+package poller_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
+)
+
+// TestLog: what may be money stands in the log at error level, on one line, with
+// what is known of it.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		odd, lost := newPayment(), newPayment()
+		odd.Status = "ODD"
+		odd.Identifier = "x\nlevel=ERROR msg=forged"
+		src := newSource(t,
+			answer{p: odd, err: payments.ErrNotComplete},
+			answer{err: fmt.Errorf("%w: %w", payments.ErrAmbiguous, &payments.Error{Op: "Next", Raw: []byte("{\"id\n" + strings.Repeat("z", 5000))})},
+			answer{err: errTest}, answer{p: lost},
+		)
+		box := newSink(t)
+		box.failing(lost, -1)
+		var out bytes.Buffer
+		p := newPoller(t, poller.Config{Client: src, Sink: box, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		_, err := runFor(t, p, time.Minute)
+		require.ErrorContains(t, err, lost.ID.String())
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		line := func(kind poller.Kind) string {
+			for _, l := range lines {
+				if strings.Contains(l, "kind="+string(kind)+" ") {
+					return l
+				}
+			}
+			return ""
+		}
+		for _, part := range []string{"level=ERROR", odd.ID.String(), "status=ODD", "paid_amount=10000", `identifier="x\nlevel=ERROR msg=forged"`} {
+			assert.Contains(t, line(poller.KindUnverified), part)
+		}
+		assert.Contains(t, line(poller.KindAmbiguous), "level=ERROR")
+		assert.Contains(t, line(poller.KindAmbiguous), `raw=`)
+		assert.Less(t, len(line(poller.KindAmbiguous)), 3000)
+		assert.Contains(t, line(poller.KindError), "level=WARN")
+		assert.Contains(t, line(poller.KindSinkFailed), "level=WARN")
+		assert.Contains(t, line(poller.KindUnhanded), "level=ERROR")
+		assert.Contains(t, line(poller.KindUnhanded), "identifier=order-1")
+	})
+}
+
+// TestLossIsNeverSilent: not parallel, it replaces the default logger.
+func TestLossIsNeverSilent(t *testing.T) {
+	var out bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
+	defer slog.SetDefault(before)
+	p, err := poller.New(poller.Config{
+		Client: newSource(t, answer{err: fmt.Errorf("%w %w", payments.ErrAmbiguous, payments.ErrTokenRefused)}), Sink: newSink(t),
+	})
+	require.NoError(t, err)
+	require.ErrorIs(t, p.Run(t.Context()), payments.ErrTokenRefused)
+	assert.Contains(t, out.String(), "level=ERROR")
+	assert.Contains(t, out.String(), "kind=ambiguous")
+}

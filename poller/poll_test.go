@@ -1,0 +1,261 @@
+package poller_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
+)
+
+// TestInterval: the first poll is at once, the others 3 to 5 s apart, spread evenly.
+func TestInterval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		src := newSource(t)
+		began := time.Now()
+		p := newPoller(t, poller.Config{Client: src, Sink: newSink(t)})
+		took, err := runFor(t, p, time.Hour)
+		require.NoError(t, err)
+		assert.Zero(t, took)
+		assert.Equal(t, began, src.times()[0])
+		below := 0
+		var low, high time.Duration = time.Hour, 0
+		for _, gap := range src.gaps() {
+			low, high = min(low, gap), max(high, gap)
+			if gap < 4*time.Second {
+				below++
+			}
+		}
+		assert.GreaterOrEqual(t, low, 3*time.Second)
+		assert.Less(t, low, 3100*time.Millisecond)
+		assert.LessOrEqual(t, high, 5*time.Second)
+		assert.Greater(t, high, 4900*time.Millisecond)
+		assert.InDelta(t, 0.5, float64(below)/float64(len(src.gaps())), 0.1)
+		s := p.Stats()
+		assert.Equal(t, poller.Stats{Polls: s.Polls, Empty: s.Polls, LastPoll: src.times()[s.Polls-1]}, s)
+		assert.InDelta(t, 900, s.Polls, 50)
+	})
+}
+
+// TestDrain: while there are payments no time passes between polls, and the order is
+// the service's.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		list := newPayments(100)
+		src, box := newSource(t, found(list...)...), newSink(t)
+		began := time.Now()
+		p := newPoller(t, poller.Config{Client: src, Sink: box})
+		_, err := runFor(t, p, time.Second)
+		require.NoError(t, err)
+		assert.Equal(t, ids(list), box.ids())
+		s := p.Stats()
+		assert.Equal(t, poller.Stats{
+			Polls: 101, Empty: 1, Received: 100, HandedOver: 100,
+			LastPoll: began, LastReceived: began, LastHandedOver: began,
+		}, s)
+	})
+}
+
+// TestNextPollWaitsForTheSink: there is one payment in hand at a time.
+func TestNextPollWaitsForTheSink(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		src, box := newSource(t, found(newPayments(3)...)...), newSink(t)
+		box.during = func(context.Context, payments.Payment) error { <-time.After(10 * time.Second); return nil }
+		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: box}), 31*time.Second)
+		require.NoError(t, err)
+		assert.Equal(t, []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second}, src.gaps())
+		assert.Len(t, box.ids(), 3)
+	})
+}
+
+// TestBackoff: failures are counted, told and spaced out more and more, up to the
+// cap; success resets.
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		script := make([]answer, 10)
+		for i := range script {
+			script[i].err = fmt.Errorf("poll %d: %w", i, errTest)
+		}
+		script = append(script, answer{err: payments.ErrNoProcessedPayment}, answer{err: errTest})
+		src, seen := newSource(t, script...), &events{}
+		p := newPoller(t, poller.Config{Client: src, Sink: newSink(t), OnEvent: seen.add})
+		_, err := runFor(t, p, 9*time.Minute)
+		require.NoError(t, err)
+		gaps := src.gaps()
+		for i, high := range []int{6, 12, 24, 48, 60, 60, 60, 60, 60, 60} {
+			bound := time.Duration(high) * time.Second
+			assert.GreaterOrEqual(t, gaps[i], bound/2, "gap %d", i)
+			assert.LessOrEqual(t, gaps[i], bound, "gap %d", i)
+		}
+		assert.LessOrEqual(t, gaps[10], 5*time.Second, "after success")
+		assert.LessOrEqual(t, gaps[11], 6*time.Second, "first failure again")
+		assert.GreaterOrEqual(t, gaps[11], 3*time.Second)
+		told := seen.of(poller.KindError)
+		require.Len(t, told, 11)
+		for i, e := range told {
+			require.ErrorIs(t, e.Err, errTest)
+			assert.Equal(t, src.gaps()[i+i/10], e.Wait)
+		}
+		assert.EqualValues(t, 11, p.Stats().Errors)
+		assert.Zero(t, p.Stats().Ambiguous)
+	})
+}
+
+// TestPaymentResetsBackoff: a payment is a success as well.
+func TestPaymentResetsBackoff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		src := newSource(t, answer{err: errTest}, answer{err: errTest}, answer{err: errTest}, answer{p: newPayment()}, answer{err: errTest})
+		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), 2*time.Minute)
+		require.NoError(t, err)
+		assert.Zero(t, src.gaps()[3])
+		assert.LessOrEqual(t, src.gaps()[4], 6*time.Second)
+	})
+}
+
+// TestRetryAfter is honoured, up to the cap, and never shortens the back-off.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[time.Duration][2]time.Duration{
+		0:                {3 * time.Second, 6 * time.Second},
+		time.Second:      {3 * time.Second, 6 * time.Second},
+		17 * time.Second: {17 * time.Second, 17 * time.Second},
+		1<<63 - 1:        {time.Minute, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			src := newSource(t, answer{err: fmt.Errorf("wrapped: %w", &payments.Error{Op: "Next", RetryAfter: asked})})
+			_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), 65*time.Second)
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, src.gaps()[0], want[0])
+			assert.LessOrEqual(t, src.gaps()[0], want[1])
+		})
+	}
+}
+
+// TestAmbiguous: each is counted and told, with the error as it came, and polling
+// goes on.
+func TestAmbiguous(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lost := fmt.Errorf("lost: %w", payments.ErrAmbiguous)
+		unreadable := fmt.Errorf("%w: %w", payments.ErrUndecodable, payments.ErrAmbiguous)
+		later := newPayment()
+		src := newSource(t, answer{err: lost}, answer{err: unreadable}, answer{panic: errTest}, answer{p: later})
+		box, seen := newSink(t), &events{}
+		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add})
+		_, err := runFor(t, p, 2*time.Minute)
+		require.NoError(t, err)
+		told := seen.of(poller.KindAmbiguous)
+		require.Len(t, told, 3)
+		assert.Equal(t, lost, told[0].Err)
+		assert.Equal(t, unreadable, told[1].Err)
+		require.ErrorIs(t, told[2].Err, errTest, "a panic may have interrupted an answer")
+		require.ErrorIs(t, told[2].Err, payments.ErrAmbiguous)
+		assert.EqualValues(t, 3, p.Stats().Ambiguous)
+		assert.Zero(t, p.Stats().Errors)
+		for _, gap := range src.gaps()[:3] {
+			assert.GreaterOrEqual(t, gap, 3*time.Second)
+		}
+		assert.Equal(t, ids([]payments.Payment{later}), box.ids())
+	})
+}
+
+// TestUnverified: a record that is not COMPLETE is told with all of its fields and
+// never reaches the Sink, however the Source puts it.
+func TestUnverified(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newPayment(), newPayment()
+		a.Status, b.Status = payments.StatusProgress, "ODD"
+		src := newSource(t, answer{p: a, err: payments.ErrNotComplete}, answer{p: b})
+		box, seen := newSink(t), &events{}
+		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add})
+		_, err := runFor(t, p, time.Minute)
+		require.NoError(t, err)
+		told := seen.of(poller.KindUnverified)
+		require.Len(t, told, 2)
+		assert.Equal(t, a, told[0].Payment)
+		assert.Equal(t, b, told[1].Payment)
+		require.ErrorIs(t, told[1].Err, payments.ErrNotComplete)
+		assert.Empty(t, box.ids())
+		assert.EqualValues(t, 2, p.Stats().Unverified)
+		assert.Zero(t, p.Stats().Received)
+		assert.GreaterOrEqual(t, src.gaps()[0], 3*time.Second)
+	})
+}
+
+// TestTokenRefused ends Run with the cause, after what waits got its last attempt.
+func TestTokenRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		waiting, lost := newPayment(), newPayment()
+		refused := fmt.Errorf("HTTP 401: %w", payments.ErrTokenRefused)
+		src := newSource(t, answer{p: waiting}, answer{p: lost}, answer{err: refused})
+		box, seen := newSink(t), &events{}
+		box.failing(waiting, 1)
+		box.failing(lost, -1)
+		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add})
+		began := time.Now()
+		err := p.Run(t.Context())
+		require.ErrorIs(t, err, payments.ErrTokenRefused)
+		require.ErrorIs(t, err, refused)
+		require.ErrorContains(t, err, "poller: stopped")
+		var unhanded *poller.UnhandedError
+		require.ErrorAs(t, err, &unhanded)
+		assert.Equal(t, []payments.Payment{lost}, unhanded.Payments)
+		assert.Equal(t, ids([]payments.Payment{waiting}), box.ids())
+		assert.Zero(t, time.Since(began))
+		assert.Len(t, src.times(), 3)
+		assert.EqualValues(t, 1, p.Stats().Errors)
+		assert.Len(t, seen.of(poller.KindError), 1)
+	})
+}
+
+// TestTokenRefusedAmbiguously: both are told.
+func TestTokenRefusedAmbiguously(t *testing.T) {
+	t.Parallel()
+	seen := &events{}
+	p := newPoller(t, poller.Config{
+		Client: newSource(t, answer{err: fmt.Errorf("%w %w", payments.ErrAmbiguous, payments.ErrTokenRefused)}),
+		Sink:   newSink(t), OnEvent: seen.add,
+	})
+	require.ErrorIs(t, p.Run(t.Context()), payments.ErrTokenRefused)
+	assert.Len(t, seen.of(poller.KindAmbiguous), 1)
+	assert.EqualValues(t, 1, p.Stats().Ambiguous)
+}
+
+// TestPaymentWithoutID goes to the Sink like any other: it is all there is of it.
+func TestPaymentWithoutID(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newPayment(), newPayment()
+		a.ID, b.ID = uuid.Nil, uuid.Nil
+		b.Identifier = "order-2"
+		src, box := newSource(t, answer{p: a}, answer{p: b}), newSink(t)
+		box.failing(a, 1)
+		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: box}), time.Minute)
+		require.NoError(t, err)
+		assert.ElementsMatch(t, []payments.Payment{a, b}, box.taken)
+	})
+}
+
+func TestSinkFunc(t *testing.T) {
+	t.Parallel()
+	want := newPayment()
+	f := poller.SinkFunc(func(_ context.Context, p payments.Payment) error {
+		assert.Equal(t, want, p)
+		return errTest
+	})
+	require.ErrorIs(t, f.Accept(t.Context(), want), errTest)
+}

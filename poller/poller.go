@@ -1,0 +1,74 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// Poller polls for the payments of one API token. Its methods may be called at once
+// from many goroutines. It has no goroutine but the one of Run.
+type Poller struct {
+	cfg      Config
+	running  atomic.Bool
+	counters counters
+}
+
+// New checks cfg and returns a Poller. It sends nothing and starts nothing. The error
+// names the field.
+func New(cfg Config) (*Poller, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &Poller{cfg: cfg}, nil
+}
+
+// ErrRunning is the error of a Run while another Run of the same Poller has not
+// returned: both would take payments from the service.
+var ErrRunning = errors.New("poller: Run is running already")
+
+// UnhandedError holds the payments that the Sink did not take before Run returned. The
+// Poller has forgotten them and the service does not show them again: save them.
+type UnhandedError struct {
+	// Payments are complete records, in the order in which they were received.
+	Payments []payments.Payment
+	// Err is the Sink's last error.
+	Err error
+}
+
+// Error says how many payments there are, and which is the first.
+func (e *UnhandedError) Error() string {
+	first := ""
+	if len(e.Payments) > 0 {
+		first = " (first: " + e.Payments[0].ID.String() + ")"
+	}
+	return fmt.Sprintf("poller: %d payments%s were received and not taken by the Sink; save UnhandedError.Payments: %v",
+		len(e.Payments), first, e.Err)
+}
+
+// Unwrap returns the Sink's last error.
+func (e *UnhandedError) Unwrap() error { return e.Err }
+
+// Run polls until ctx ends or the service refuses the token, then finishes what is
+// under way, and returns. It polls at once. It may be called again after it has
+// returned.
+//
+// It returns nil if ctx ended and every payment was handed over. Otherwise the
+// error is, or wraps, ErrRunning (nothing was done), payments.ErrTokenRefused, and
+// an *UnhandedError for payments that could not be handed over.
+func (p *Poller) Run(ctx context.Context) error {
+	if !p.running.CompareAndSwap(false, true) {
+		return ErrRunning
+	}
+	defer p.running.Store(false)
+	r := &run{cfg: &p.cfg, counters: &p.counters}
+	err := r.poll(ctx)
+	if unhanded := r.lastAttempts(ctx); unhanded != nil {
+		return errors.Join(err, unhanded)
+	}
+	return err
+}

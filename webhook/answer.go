@@ -1,0 +1,54 @@
+package webhook
+
+import (
+	"net/http"
+	"strconv"
+)
+
+// answer is what the sender gets, and why; the sender learns the status alone.
+type answer struct {
+	status  int
+	outcome Outcome
+	err     error
+}
+
+// retryAfter is the wait before the service's second attempt (interface §6.4).
+const retryAfter = "5"
+
+// bodies are fixed, so that all outcomes of a status look the same.
+var bodies = map[int]string{
+	http.StatusOK:                    `{"result":"ok"}`,
+	http.StatusBadRequest:            `{"error":"bad request"}`,
+	http.StatusForbidden:             `{"error":"forbidden"}`,
+	http.StatusMethodNotAllowed:      `{"error":"method not allowed"}`,
+	http.StatusRequestTimeout:        `{"error":"request timeout"}`,
+	http.StatusRequestEntityTooLarge: `{"error":"request too large"}`,
+	http.StatusUnsupportedMediaType:  `{"error":"unsupported media type"}`,
+	http.StatusTooManyRequests:       `{"error":"too many requests"}`,
+	http.StatusServiceUnavailable:    `{"error":"not handled"}`,
+}
+
+// write sends the answer off, so that nothing which runs afterwards delays it.
+func (a answer) write(w http.ResponseWriter, r *http.Request) {
+	if a.status == http.StatusNotFound {
+		http.NotFound(w, r)
+	} else {
+		header := w.Header()
+		header.Set("Content-Type", "application/json")
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Content-Type-Options", "nosniff")
+		switch a.status {
+		case http.StatusMethodNotAllowed:
+			header.Set("Allow", http.MethodPost)
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+			header.Set("Retry-After", retryAfter)
+		}
+		body := bodies[a.status]
+		header.Set("Content-Length", strconv.Itoa(len(body)))
+		w.WriteHeader(a.status)
+		if r.Method != http.MethodHead {
+			_, _ = w.Write([]byte(body)) // a sender that has gone is not our loss
+		}
+	}
+	_ = http.NewResponseController(w).Flush() // not every writer can
+}

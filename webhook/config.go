@@ -1,0 +1,145 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/netip"
+	"time"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+const (
+	serviceTimeout = 10 * time.Second // interface §6.5
+
+	defaultBudget        = 8 * time.Second
+	defaultMaxConcurrent = 256
+	defaultConfirmRate   = 100
+)
+
+// Config configures New. Client and Sink are required. New copies it. Printing a
+// Config does not print the path secrets.
+type Config struct {
+	// Client verifies payments: a *payments.Client.
+	Client Confirmer
+	// Sink is given the verified payments and knows the ones it has.
+	Sink Sink
+
+	// Budget is how long a delivery may take until it is answered, from the header of
+	// the request on. It is below the service's time-out of 10 s (interface §6.5), with
+	// room for the network. Default 8 s.
+	Budget time.Duration
+	// Strict refuses a body with any field besides payment_id (interface §6.1 shows
+	// exactly one). Default: other fields are ignored, so that the service may add some.
+	Strict bool
+
+	// MaxConcurrent is how many payment ids may be in work at a time; a delivery of one
+	// more is answered 429. Deliveries of an id in work wait for it and count once.
+	// Default 256.
+	MaxConcurrent int
+	// ConfirmRate is how many confirms a second are made at most, over all ids. Beyond
+	// it deliveries are answered 429; repeats of handled payments use none of it.
+	// Default 100; negative or infinite: no limit.
+	ConfirmRate float64
+	// ConfirmBurst is how many confirms may be made at once after a quiet time. Default
+	// two seconds of ConfirmRate, at least 1.
+	ConfirmBurst int
+
+	// PathSecrets, if set, are the values that the last segment of the request's path may
+	// have; any other path is answered like a page that does not exist. Two may be
+	// valid at once, so that one can be replaced without a gap. At least 22 characters
+	// each (128 bits in base64url) of A-Z a-z 0-9 - . _ ~. They are kept as hashes and
+	// never printed; mind the access logs of proxies in front.
+	PathSecrets []string
+	// AllowedSources, if set, are the networks that webhooks may come from; others are
+	// answered 403. An IPv4 address is tested as such, also if it arrives mapped into
+	// IPv6, and zones are ignored.
+	AllowedSources []netip.Prefix
+	// TrustedProxies are the networks of your own proxies. If the peer is one of them,
+	// the source is the right-most address in X-Forwarded-For that is none of them.
+	// Default: none, and the header is ignored.
+	TrustedProxies []netip.Prefix
+
+	// OnDelivery, if set, is called once a request, after the answer has been written. It
+	// runs in the request's goroutine, for many requests at once. Its panics are
+	// contained.
+	OnDelivery func(Event)
+	// OnHandOverFailed, if set, is given every payment that was confirmed and then not
+	// accepted by the Sink: the service may not deliver it again, so write it down. It
+	// may run at once from many goroutines. Its panics are contained. Each failure is
+	// logged by Logger as well.
+	OnHandOverFailed func(p payments.Payment, err error)
+	// Logger gets one record a request: at debug level for 2xx and 4xx, info for 429 and
+	// what was not confirmed (anyone can cause those), warn for time-outs, error where the
+	// Sink failed. Bodies, path secrets and tokens never get there. Default: none.
+	Logger *slog.Logger
+}
+
+// withDefaults returns a copy with the defaults filled in.
+func (cfg Config) withDefaults() Config {
+	if cfg.Budget == 0 {
+		cfg.Budget = defaultBudget
+	}
+	if cfg.MaxConcurrent == 0 {
+		cfg.MaxConcurrent = defaultMaxConcurrent
+	}
+	if cfg.ConfirmRate == 0 {
+		cfg.ConfirmRate = defaultConfirmRate
+	}
+	if cfg.ConfirmBurst == 0 {
+		cfg.ConfirmBurst = int(min(max(1, math.Ceil(2*cfg.ConfirmRate)), math.MaxInt32))
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return cfg
+}
+
+// validate names the field that is wrong, never a secret.
+func (cfg *Config) validate() error {
+	switch {
+	case cfg.Client == nil:
+		return errors.New("webhook: Config.Client: is required: pass a *payments.Client")
+	case cfg.Sink == nil:
+		return errors.New("webhook: Config.Sink: is required: it takes the verified payments")
+	case cfg.Budget <= 0 || cfg.Budget >= serviceTimeout:
+		return fmt.Errorf("webhook: Config.Budget: %v is not above 0 and below %v, the service's time-out", cfg.Budget, serviceTimeout)
+	case cfg.MaxConcurrent < 0:
+		return fmt.Errorf("webhook: Config.MaxConcurrent: %d is negative", cfg.MaxConcurrent)
+	case math.IsNaN(cfg.ConfirmRate):
+		return errors.New("webhook: Config.ConfirmRate: is not a number")
+	case cfg.ConfirmBurst < 0:
+		return fmt.Errorf("webhook: Config.ConfirmBurst: %d is negative", cfg.ConfirmBurst)
+	}
+	if err := validateSecrets(cfg.PathSecrets); err != nil {
+		return err
+	}
+	if err := validatePrefixes("AllowedSources", cfg.AllowedSources); err != nil {
+		return err
+	}
+	return validatePrefixes("TrustedProxies", cfg.TrustedProxies)
+}
+
+// plain is Config without methods, so that fmt prints its fields.
+type plain Config
+
+func (cfg Config) redacted() plain {
+	masked := make([]string, len(cfg.PathSecrets))
+	for i := range masked {
+		masked[i] = "[redacted]"
+	}
+	cfg.PathSecrets = masked
+	return plain(cfg)
+}
+
+// Format prints the Config without its path secrets, for every verb.
+func (cfg Config) Format(s fmt.State, verb rune) {
+	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), cfg.redacted())
+}
+
+// LogValue is the Config without its path secrets, for log/slog.
+func (cfg Config) LogValue() slog.Value {
+	return slog.StringValue(fmt.Sprintf("%+v", cfg.redacted()))
+}

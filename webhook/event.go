@@ -1,0 +1,137 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Outcome is what became of a delivery.
+type Outcome string
+
+// Outcomes, with the status that answers them.
+const (
+	OutcomeAccepted    Outcome = "accepted"    // 200: confirmed and handed over by this delivery
+	OutcomeRepeated    Outcome = "repeated"    // 200: in safe hands before, or by a delivery at the same time
+	OutcomeForbidden   Outcome = "forbidden"   // 403, 404: source or path secret
+	OutcomeMalformed   Outcome = "malformed"   // 400, 405, 408, 413, 415
+	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent or ConfirmRate
+	OutcomeUnconfirmed Outcome = "unconfirmed" // 503: unknown, not paid, or the service failed
+	OutcomeSinkFailed  Outcome = "sink_failed" // 503: Sink.Handled or Sink.Accept failed
+	OutcomeTimeout     Outcome = "timeout"     // 503: still in work when the budget ended
+)
+
+// Event is one request to the Handler.
+type Event struct {
+	// PaymentID is the payment_id; uuid.Nil if the request was refused before it was read.
+	// Until it is confirmed it is a claim of the sender.
+	PaymentID uuid.UUID
+	// WebhookID is the X-Webhook-ID header (interface §6.2): at most 128 characters of
+	// printable ASCII, others replaced by "?"; empty if absent.
+	WebhookID string
+	// RetryCount is the X-Retry-Count header, which counts from 0; -1 if it is absent or
+	// not a small whole number.
+	RetryCount int
+	// Source is the address that the request came from, by Config.TrustedProxies; the
+	// zero Addr if it has none.
+	Source netip.Addr
+	// Status is the HTTP status of the answer.
+	Status int
+	// Outcome is what became of the delivery.
+	Outcome Outcome
+	// Duration is the time from the request's header to the answer.
+	Duration time.Duration
+	// Err is the cause where Outcome is neither accepted nor repeated; nil otherwise. The
+	// sender does not see it.
+	Err error
+}
+
+const (
+	maxHeaderValue = 128
+	maxRetryDigits = 6
+)
+
+func newEvent(header http.Header) Event {
+	return Event{
+		WebhookID:  printable(header.Get("X-Webhook-ID")),
+		RetryCount: retryCount(header.Get("X-Retry-Count")),
+	}
+}
+
+// printable bounds s, which comes from outside, and keeps it harmless in a log.
+func printable(s string) string {
+	s = s[:min(len(s), maxHeaderValue)]
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func retryCount(s string) int {
+	if len(s) > maxRetryDigits || strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' }) {
+		return -1
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// report tells the log and the hook. Nothing that they do reaches the answer, which
+// has been sent.
+func (h *Handler) report(ctx context.Context, e Event) {
+	h.log(ctx, e)
+	if h.cfg.OnDelivery == nil {
+		return
+	}
+	if err := contain("Config.OnDelivery", func() error { h.cfg.OnDelivery(e); return nil }); err != nil {
+		h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", errorAttrs(err)...)
+	}
+}
+
+func (h *Handler) log(ctx context.Context, e Event) {
+	level := slog.LevelDebug
+	switch e.Outcome {
+	case OutcomeSinkFailed:
+		level = slog.LevelError
+	case OutcomeTimeout:
+		level = slog.LevelWarn
+	case OutcomeLimited, OutcomeUnconfirmed:
+		level = slog.LevelInfo
+	case OutcomeAccepted, OutcomeRepeated, OutcomeForbidden, OutcomeMalformed:
+	}
+	if !h.cfg.Logger.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("outcome", string(e.Outcome)),
+		slog.Int("status", e.Status),
+		slog.String("payment_id", e.PaymentID.String()),
+		slog.String("webhook_id", e.WebhookID),
+		slog.Int("retry_count", e.RetryCount),
+		slog.String("source", e.Source.String()),
+		slog.Duration("took", e.Duration),
+	}
+	h.cfg.Logger.LogAttrs(ctx, level, "depositpay: webhook", append(attrs, errorAttrs(e.Err)...)...)
+}
+
+func errorAttrs(err error) []slog.Attr {
+	if err == nil {
+		return nil
+	}
+	attrs := []slog.Attr{slog.String("error", err.Error())}
+	if p, ok := errors.AsType[*panicError](err); ok {
+		attrs = append(attrs, slog.String("stack", string(p.stack)))
+	}
+	return attrs
+}

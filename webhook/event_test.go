@@ -1,0 +1,116 @@
+package webhook_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+func TestEventHeaders(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		webhookID, retryCount string
+		wantID                string
+		wantCount             int
+	}{
+		"as sent":         {"evt-1", "0", "evt-1", 0},
+		"last attempt":    {"evt-1", "9", "evt-1", 9},
+		"absent":          {"-", "-", "", -1},
+		"negative":        {"e", "-1", "e", -1},
+		"plus":            {"e", "+1", "e", -1},
+		"spaces":          {"e", " 1", "e", -1},
+		"words":           {"e", "many", "e", -1},
+		"fraction":        {"e", "1.5", "e", -1},
+		"six digits":      {"e", "999999", "e", 999999},
+		"seven digits":    {"e", "1000000", "e", -1},
+		"huge":            {"e", strings.Repeat("9", 5000), "e", -1},
+		"other digits":    {"e", "１", "e", -1},
+		"line breaks":     {"e\r\nlevel=ERROR msg=x\x00\x1b[31m\x7f", "1", "e??level=ERROR msg=x??[31m?", 1},
+		"not ASCII":       {"é\xff\u202e", "1", "???", 1},
+		"long":            {strings.Repeat("a", 5000), "1", strings.Repeat("a", 128), 1},
+		"quotes survive":  {`"},{"`, "1", `"},{"`, 1},
+		"cut in a letter": {strings.Repeat("a", 127) + "é", "1", strings.Repeat("a", 127) + "?", 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := &events{}
+			h := newHandler(t, webhook.Config{OnDelivery: seen.add})
+			id := uuid.New()
+			r := named(id)
+			if test.webhookID != "-" {
+				r.Header["X-Webhook-Id"] = []string{test.webhookID}
+				r.Header["X-Retry-Count"] = []string{test.retryCount}
+			}
+			serve(h, r)
+			require.Len(t, seen.all(), 1)
+			e := seen.last(t)
+			assert.Equal(t, test.wantID, e.WebhookID)
+			assert.Equal(t, test.wantCount, e.RetryCount)
+			assert.Equal(t, id, e.PaymentID)
+			assert.Equal(t, http.StatusServiceUnavailable, e.Status)
+			assert.Equal(t, "192.0.2.1", e.Source.String())
+		})
+	}
+}
+
+// TestLogInjection: one request is one line, whatever it holds, and the body is not
+// in it.
+func TestLogInjection(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	h := newHandler(t, webhook.Config{Logger: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	r := delivery(`{"payment_id":"body-text"}`)
+	r.Header["X-Webhook-Id"] = []string{"a\nlevel=ERROR msg=forged"}
+	r.Header["X-Retry-Count"] = []string{"1\nmsg=forged"}
+	r.Header["X-Forwarded-For"] = []string{"x\nmsg=forged"}
+	r.RemoteAddr = "y\nmsg=forged"
+	r.URL.Path = "/z\nmsg=forged"
+	serve(h, r)
+	assert.Equal(t, 1, strings.Count(out.String(), "\n"))
+	assert.NotContains(t, out.String(), "body-text")
+	assert.Contains(t, out.String(), "outcome=malformed status=400")
+}
+
+func TestLogLevels(t *testing.T) {
+	t.Parallel()
+	p := newPayment()
+	var out bytes.Buffer
+	h := newHandler(t, webhook.Config{
+		Client: newService(p),
+		Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	level := func(r *http.Request) string {
+		out.Reset()
+		serve(h, r)
+		var record struct{ Level string }
+		require.NoError(t, json.Unmarshal(out.Bytes(), &record))
+		return record.Level
+	}
+	assert.Equal(t, "DEBUG", level(named(p.ID)))
+	assert.Equal(t, "DEBUG", level(delivery(`{}`)))
+	assert.Equal(t, "INFO", level(named(uuid.New())))
+}
+
+func TestHookPanics(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	p := newPayment()
+	h := newHandler(t, webhook.Config{
+		Client:     newService(p),
+		OnDelivery: func(webhook.Event) { panic("hook") },
+		Logger:     slog.New(slog.NewTextHandler(&out, nil)),
+	})
+	assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code)
+	assert.Contains(t, out.String(), "Config.OnDelivery panicked: hook")
+	assert.Contains(t, out.String(), "stack=")
+}

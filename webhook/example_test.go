@@ -1,0 +1,69 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// A webhook comes before the payment, is sent again after it, and once more. The goods
+// are granted once.
+func Example() {
+	mock, err := mockserver.New(mockserver.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = mock.Close() }()
+	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport()})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	box, err := webhook.NewMemory(func(_ context.Context, p payments.Payment) error {
+		fmt.Println("granted:", p.Identifier, "paid", p.PaidAmount)
+		return nil
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	hook, err := webhook.New(webhook.Config{Client: client, Sink: box})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/deposit", hook)
+
+	created, err := client.Create(context.Background(), payments.CreateRequest{
+		Title: "100 gems", Identifier: "order-1", Amount: payments.NewAmount(10000),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	deliver := func() {
+		body := strings.NewReader(`{"payment_id":"` + created.PayToken.String() + `"}`)
+		r := httptest.NewRequest(http.MethodPost, "/hooks/deposit", body)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		fmt.Println(w.Code, w.Body)
+	}
+
+	deliver()
+	if _, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{}); err != nil {
+		log.Fatal(err)
+	}
+	deliver()
+	deliver()
+	// Output:
+	// 503 {"error":"not handled"}
+	// granted: order-1 paid 10000
+	// 200 {"result":"ok"}
+	// 200 {"result":"ok"}
+}

@@ -1,0 +1,104 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/time/rate"
+)
+
+// Handler is the http.Handler of the webhook URI. It is safe for concurrent use. It
+// starts goroutines for work under way only; see Wait.
+type Handler struct {
+	cfg     Config
+	secrets secretHashes
+	sources sources
+	confirm *rate.Limiter // nil: no limit
+	desk    desk
+}
+
+// New checks cfg and returns a Handler. It sends nothing and starts nothing. The error
+// names the field.
+func New(cfg Config) (*Handler, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	h := &Handler{
+		cfg:     cfg,
+		secrets: hashSecrets(cfg.PathSecrets),
+		sources: sources{allowed: plainPrefixes(cfg.AllowedSources), proxies: plainPrefixes(cfg.TrustedProxies)},
+		desk:    desk{max: cfg.MaxConcurrent, jobs: make(map[uuid.UUID]*job)},
+	}
+	h.cfg.PathSecrets = nil
+	if cfg.ConfirmRate > 0 && !math.IsInf(cfg.ConfirmRate, 1) {
+		h.confirm = rate.NewLimiter(rate.Limit(cfg.ConfirmRate), cfg.ConfirmBurst)
+	}
+	return h, nil
+}
+
+// ServeHTTP receives one delivery (interface §6.1) and answers it within
+// Config.Budget; the package's documentation lists the answers. The work does not
+// stop when the sender hangs up.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), h.cfg.Budget)
+	// When ServeHTTP returns the work is done or the budget is over.
+	defer cancel()
+	e := newEvent(r.Header)
+	a := h.admit(r, &e)
+	if a.status == 0 {
+		a = h.receive(ctx, w, r, &e)
+	}
+	a.write(w, r)
+	e.Status, e.Outcome, e.Err, e.Duration = a.status, a.outcome, a.err, time.Since(began)
+	h.report(ctx, e)
+}
+
+var (
+	errSource      = errors.New("webhook: the source is not in Config.AllowedSources")
+	errPath        = errors.New("webhook: the path has none of Config.PathSecrets")
+	errMethod      = errors.New("webhook: the method is not POST")
+	errContentType = errors.New("webhook: the content type is not application/json")
+)
+
+// admit judges what can be judged without the body. The source comes first, so that
+// strangers cannot try path secrets.
+func (h *Handler) admit(r *http.Request, e *Event) answer {
+	var allowed bool
+	e.Source, allowed = h.sources.of(r)
+	switch {
+	case !allowed:
+		return answer{http.StatusForbidden, OutcomeForbidden, errSource}
+	case !h.secrets.match(r.URL.Path):
+		return answer{http.StatusNotFound, OutcomeForbidden, errPath}
+	case r.Method != http.MethodPost:
+		return answer{http.StatusMethodNotAllowed, OutcomeMalformed, errMethod}
+	case !isJSON(r.Header):
+		return answer{http.StatusUnsupportedMediaType, OutcomeMalformed, errContentType}
+	}
+	return answer{}
+}
+
+// receive reads the body and sees to the payment that it names.
+func (h *Handler) receive(ctx context.Context, w http.ResponseWriter, r *http.Request, e *Event) answer {
+	body, err := readBody(ctx, w, r)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return answer{http.StatusRequestEntityTooLarge, OutcomeMalformed, err}
+	case errors.Is(err, errSlow):
+		return answer{http.StatusRequestTimeout, OutcomeMalformed, err}
+	case err != nil:
+		return answer{http.StatusBadRequest, OutcomeMalformed, err}
+	}
+	id, err := parseBody(body, h.cfg.Strict)
+	if err != nil {
+		return answer{http.StatusBadRequest, OutcomeMalformed, err}
+	}
+	e.PaymentID = id
+	return h.deliver(ctx, id)
+}

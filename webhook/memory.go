@@ -1,0 +1,180 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// Why Memory keeps a payment from the handler; see MemoryOptions.OnReview.
+var (
+	// ErrNoID: the record names no payment, so a repeat could not be told from another one.
+	ErrNoID = errors.New("the record has no payment id")
+	// ErrNoMoney: the amount is not above 0. A gift voucher that failed arrives like that.
+	ErrNoMoney = errors.New("the amount is not above 0")
+)
+
+const defaultMemorySize = 1_000_000
+
+// Memory is a Sink that keeps nothing but the ids of the payments it has seen, in
+// memory. One Memory may serve a Handler and pollers at once: a payment that comes
+// by both channels is granted once. It is safe for concurrent use.
+//
+// IT FORGETS EVERYTHING WHEN THE PROCESS ENDS. A payment that comes again after a
+// restart is granted again, a payment whose handler fails may never come again
+// (interface §6.5), and a crash between the handler's effect and its return does
+// either. It is for trials, tests, and handlers that are durable and idempotent by
+// payment id themselves. For money use a durable Sink.
+type Memory struct {
+	handler  func(context.Context, payments.Payment) error
+	onReview func(payments.Payment, error)
+
+	mu   sync.Mutex
+	runs map[uuid.UUID]*run
+	seen *recent
+}
+
+// run is one run of the handler, or of OnReview.
+type run struct {
+	review bool
+	done   chan struct{}
+	err    error // may be read once done is closed
+}
+
+// MemoryOptions are the options of NewMemory.
+type MemoryOptions struct {
+	// Size is how many ids are remembered, at about 60 bytes each; beyond it the one that
+	// was handled first is forgotten and would be granted again. Default 1,000,000.
+	Size int
+	// OnReview is given what must not be granted without a look, with ErrNoID or
+	// ErrNoMoney: once an id for ErrNoMoney, every time for ErrNoID. Keep it: the service
+	// will not show it again. A panic makes Accept fail. It may run at once from many
+	// goroutines. Default: a warning to slog.Default().
+	OnReview func(p payments.Payment, reason error)
+}
+
+// NewMemory returns a Memory that hands payments to handler; opts may be nil. Errors
+// name what is wrong.
+//
+// The handler is run to success at most once an id, and never at once for one id;
+// for different ids it runs at once. If it fails or panics, the next Accept of the
+// payment runs it again. Its ctx is the one of the Accept that runs it.
+func NewMemory(handler func(ctx context.Context, p payments.Payment) error, opts *MemoryOptions) (*Memory, error) {
+	m := &Memory{handler: handler, onReview: warnReview, runs: make(map[uuid.UUID]*run)}
+	size := defaultMemorySize
+	if opts != nil && opts.OnReview != nil {
+		m.onReview = opts.OnReview
+	}
+	if opts != nil && opts.Size != 0 {
+		size = opts.Size
+	}
+	switch {
+	case handler == nil:
+		return nil, errors.New("webhook: NewMemory: handler: is required")
+	case size < 0:
+		return nil, fmt.Errorf("webhook: NewMemory: MemoryOptions.Size: %d is negative", size)
+	}
+	m.seen = newRecent(size)
+	return m, nil
+}
+
+func warnReview(p payments.Payment, reason error) {
+	slog.Default().Warn("depositpay: a payment needs a look and was not granted",
+		slog.String("reason", reason.Error()),
+		slog.String("payment_id", p.ID.String()),
+		slog.String("identifier", p.Identifier),
+		slog.String("method", string(p.Method)),
+		slog.String("paid_amount", p.PaidAmount.String()),
+		slog.Time("verified_ts", p.VerifiedAt))
+}
+
+// Handled reports whether the payment was granted, or kept for review. It never
+// fails.
+func (m *Memory) Handled(_ context.Context, id uuid.UUID) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, known := m.seen.get(id)
+	return known, nil
+}
+
+// Accept grants p: it runs the handler, unless that has succeeded for p.ID. If the
+// handler is at it, Accept waits for that run, or for ctx, and shares its result.
+//
+// A record that is COMPLETE but has no id or no positive amount goes to OnReview
+// instead, and Accept returns nil: it is final, so that delivering it again would
+// help nobody. A record with a positive amount that comes later for the same id is
+// granted. A record that is not COMPLETE is not final: the error is
+// payments.ErrNotComplete, and nothing is remembered.
+func (m *Memory) Accept(ctx context.Context, p payments.Payment) error {
+	if p.Status != payments.StatusComplete {
+		return fmt.Errorf("webhook: payment %s: %w", p.ID, payments.ErrNotComplete)
+	}
+	switch {
+	case p.ID == uuid.Nil:
+		return m.review(p, ErrNoID)
+	case p.PaidAmount.Sign() <= 0:
+		return m.once(ctx, p.ID, true, func() error { return m.review(p, ErrNoMoney) })
+	}
+	return m.once(ctx, p.ID, false, func() error {
+		return contain("the handler", func() error { return m.handler(ctx, p) })
+	})
+}
+
+func (m *Memory) review(p payments.Payment, reason error) error {
+	return contain("OnReview", func() error { m.onReview(p, reason); return nil })
+}
+
+// once runs do unless that has been done for id.
+func (m *Memory) once(ctx context.Context, id uuid.UUID, review bool, do func() error) error {
+	for {
+		r, mine := m.begin(id, review)
+		switch {
+		case r == nil:
+			return nil
+		case mine:
+			defer m.end(id, r) // also if do ends the goroutine
+			r.err = do()
+			return r.err
+		}
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return fmt.Errorf("webhook: payment %s is with the handler still: %w", id, ctx.Err())
+		}
+		if r.err != nil || r.review == review || review {
+			return r.err
+		}
+		// The other one was for review only; this one is to be granted.
+	}
+}
+
+// begin returns nil if there is nothing to do, else the run under way, or a new one.
+func (m *Memory) begin(id uuid.UUID, review bool) (r *run, mine bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if granted, known := m.seen.get(id); known && (granted || review) {
+		return nil, false
+	}
+	if r := m.runs[id]; r != nil {
+		return r, false
+	}
+	r = &run{review: review, done: make(chan struct{}), err: errExited}
+	m.runs[id] = r
+	return r, true
+}
+
+func (m *Memory) end(id uuid.UUID, r *run) {
+	m.mu.Lock()
+	delete(m.runs, id)
+	if r.err == nil {
+		m.seen.add(id, !r.review)
+	}
+	m.mu.Unlock()
+	close(r.done)
+}

@@ -1,0 +1,61 @@
+package webhook
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"strings"
+)
+
+const (
+	maxSecrets      = 2
+	minSecretLength = 22
+)
+
+// validateSecrets never prints one.
+func validateSecrets(secrets []string) error {
+	if len(secrets) > maxSecrets {
+		return fmt.Errorf("webhook: Config.PathSecrets: has %d entries; at most %d are valid at once, the old and the new one", len(secrets), maxSecrets)
+	}
+	for i, secret := range secrets {
+		switch {
+		case len(secret) < minSecretLength:
+			return fmt.Errorf("webhook: Config.PathSecrets[%d]: is shorter than %d characters", i, minSecretLength)
+		case strings.ContainsFunc(secret, func(r rune) bool { return !unreserved(r) }):
+			return fmt.Errorf("webhook: Config.PathSecrets[%d]: has characters that a path may change; use A-Z a-z 0-9 - . _ ~", i)
+		case i > 0 && secret == secrets[0]:
+			return fmt.Errorf("webhook: Config.PathSecrets[%d]: is the same as the one before", i)
+		}
+	}
+	return nil
+}
+
+// unreserved characters (RFC 3986 §2.3) look the same in every spelling of a path.
+func unreserved(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r)
+}
+
+// secretHashes are the hashes of the valid secrets; none: any path is right.
+type secretHashes [][sha256.Size]byte
+
+func hashSecrets(secrets []string) secretHashes {
+	hashes := make(secretHashes, len(secrets))
+	for i, secret := range secrets {
+		hashes[i] = sha256.Sum256([]byte(secret))
+	}
+	return hashes
+}
+
+// match compares the last segment of path with every secret. The time it takes
+// depends on the length of what was sent, not on the secrets.
+func (s secretHashes) match(path string) bool {
+	if len(s) == 0 {
+		return true
+	}
+	got := sha256.Sum256([]byte(path[strings.LastIndexByte(path, '/')+1:]))
+	matches := 0
+	for i := range s {
+		matches |= subtle.ConstantTimeCompare(got[:], s[i][:])
+	}
+	return matches == 1
+}
