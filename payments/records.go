@@ -3,12 +3,14 @@ package payments
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/internal/api"
 	"github.com/depositpay/depositpay-go/internal/transport"
+	"github.com/depositpay/depositpay-go/internal/wire"
 )
 
 var (
@@ -52,7 +54,25 @@ func (c *Client) Next(ctx context.Context) (Payment, error) {
 			Detail: "an empty answer: no payment is waiting",
 		})
 	}
-	return c.record(opNext, reply, uuid.Nil)
+	notKept := journal(ctx, reply.Outcome.Body)
+	p, err := c.record(opNext, reply, uuid.Nil)
+	if err != nil && notKept != nil {
+		err = fmt.Errorf("%w (and it was not kept: %w)", err, notKept)
+	}
+	return p, err
+}
+
+// Decode reads the body of an answer to Next that was kept (see WithJournal), in all
+// the forms that Next reads.
+func (c *Client) Decode(raw []byte) (Payment, error) {
+	a, err := wire.Read(raw, isRecord)
+	switch {
+	case err != nil:
+		return Payment{}, newError(c.caller.Undecodable(opNext, transport.Outcome{Body: raw}, err.Error()), uuid.Nil)
+	case a.Failed || a.Empty:
+		return Payment{}, newError(c.caller.Undecodable(opNext, transport.Outcome{Body: raw}, "it holds no payment"), uuid.Nil)
+	}
+	return c.record(opNext, api.Reply{Answer: a, Outcome: transport.Outcome{Body: raw}}, uuid.Nil)
 }
 
 func noPayment(f *api.Failure) *Error {

@@ -33,6 +33,9 @@ const (
 	KindError Kind = "error"
 	// KindPendingFull: MaxPending payments wait for the Sink, and polling stops.
 	KindPendingFull Kind = "pending_full"
+	// KindSinkDown: the Sink is a Journal that cannot take a payment now. Nothing is
+	// polled until it can; Err says why.
+	KindSinkDown Kind = "sink_down"
 	// KindResumed: there is room again, and polling goes on.
 	KindResumed Kind = "resumed"
 	// KindUnhanded: Run returns and the Sink has not taken Payment. It is in Run's error.
@@ -50,7 +53,7 @@ type Event struct {
 	// Attempt is how often the Sink was asked for Payment, from 1; 0 for other events.
 	Attempt int
 	// Wait is how long it is until the next poll (KindAmbiguous, KindUnverified,
-	// KindError) or the next offer to the Sink (KindSinkFailed).
+	// KindError, KindSinkDown) or the next offer to the Sink (KindSinkFailed).
 	Wait time.Duration
 	// Pending is how many payments wait for the Sink.
 	Pending int

@@ -47,7 +47,7 @@ func (r *run) offerDue(ctx context.Context) {
 func (r *run) offer(ctx context.Context, p *pending, sharers int) {
 	accept, done := r.handOverContext(ctx, sharers)
 	p.attempts++
-	p.err = contain("Sink.Accept", func() error { return r.cfg.Sink.Accept(accept, p.payment) })
+	p.err = r.accept(accept, p.payment)
 	done()
 	if p.err == nil {
 		r.pending = slices.DeleteFunc(r.pending, func(other *pending) bool { return other == p })

@@ -66,8 +66,11 @@ func (p *Poller) Run(ctx context.Context) error {
 	}
 	defer p.running.Store(false)
 	r := &run{cfg: &p.cfg, counters: &p.counters}
+	r.journal, _ = p.cfg.Sink.(Journal)
 	err := r.poll(ctx)
-	if unhanded := r.lastAttempts(ctx); unhanded != nil {
+	unhanded := r.lastAttempts(ctx)
+	r.closeJournal(ctx)
+	if unhanded != nil {
 		return errors.Join(err, unhanded)
 	}
 	return err

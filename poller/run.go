@@ -14,6 +14,8 @@ import (
 type run struct {
 	cfg      *Config
 	counters *counters
+	journal  Journal // Config.Sink, if it is one
+	down     int     // times in a row that the Journal put a poll off
 
 	next     time.Time // of the next poll; the zero time is long past
 	failures int       // polls that failed in a row
@@ -83,8 +85,12 @@ func (r *run) pollOnce(ctx context.Context) error {
 	if ended(ctx) { // by a hook, just now
 		return nil
 	}
+	poll, ok := r.mayPoll(ctx)
+	if !ok || ended(ctx) {
+		return nil
+	}
 	r.counters.update(func(s *Stats) { s.Polls++; s.LastPoll = time.Now() })
-	p, err := r.take(ctx)
+	p, err := r.take(poll)
 	switch {
 	case err == nil:
 		r.failures = 0
@@ -137,6 +143,9 @@ func (r *run) failed(ctx context.Context, p payments.Payment, err error) {
 		r.schedule(e.Wait)
 	}
 	r.emit(ctx, e)
+	if e.Kind != KindError {
+		r.lost(ctx, err)
+	}
 }
 
 // backoff starts above IntervalMin: a failing service is not polled faster than a

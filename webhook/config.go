@@ -41,7 +41,8 @@ type Config struct {
 	MaxConcurrent int
 	// ConfirmRate is how many confirms a second are made at most, over all ids. Beyond
 	// it deliveries are answered 429; repeats of handled payments use none of it.
-	// Default 100; negative or infinite: no limit.
+	// Default 100; negative or infinite: no limit. Payments that a Ledger expects use none
+	// of it either.
 	ConfirmRate float64
 	// ConfirmBurst is how many confirms may be made at once after a quiet time. Default
 	// two seconds of ConfirmRate, at least 1.

@@ -44,21 +44,20 @@ func (h *Handler) deliver(ctx context.Context, id uuid.UUID) answer {
 // work sees to one payment: known already, or confirm and hand over. ctx ends with
 // the budget of the delivery that began it.
 func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
-	var handled bool
-	err := contain("Sink.Handled", func() (err error) {
-		handled, err = h.cfg.Sink.Handled(ctx, id)
-		return err
-	})
+	standing, err := h.standing(ctx, id)
 	switch {
 	case err != nil:
 		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Sink.Handled: %w", err)}
-	case handled:
+	case standing == StandingHandled:
 		return answer{http.StatusOK, OutcomeRepeated, nil}
 	case ctx.Err() != nil:
 		// A confirm may complete the payment, which is no use without time to take it.
 		return answer{http.StatusServiceUnavailable, OutcomeTimeout, errBudget}
-	case h.confirm != nil && !h.confirm.Allow():
+	case standing == StandingUnknown && h.confirm != nil && !h.confirm.Allow():
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errRate}
+	}
+	if err := h.note(ctx, id, standing); err != nil {
+		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Sink.Note: %w", err)}
 	}
 	p, err := h.verify(ctx, id)
 	if err != nil {

@@ -19,6 +19,7 @@ type Handler struct {
 	sources sources
 	confirm *rate.Limiter // nil: no limit
 	desk    desk
+	ledger  Ledger // Config.Sink, if it is one
 }
 
 // New checks cfg and returns a Handler. It sends nothing and starts nothing. The error
@@ -35,6 +36,7 @@ func New(cfg Config) (*Handler, error) {
 		desk:    desk{max: cfg.MaxConcurrent, jobs: make(map[uuid.UUID]*job)},
 	}
 	h.cfg.PathSecrets = nil
+	h.ledger, _ = cfg.Sink.(Ledger)
 	if cfg.ConfirmRate > 0 && !math.IsInf(cfg.ConfirmRate, 1) {
 		h.confirm = rate.NewLimiter(rate.Limit(cfg.ConfirmRate), cfg.ConfirmBurst)
 	}

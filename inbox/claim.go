@@ -1,0 +1,105 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// claim is one payment that this process may run until the lease ends. attempt is
+// the fence: whoever claims later has a higher one.
+type claim struct {
+	id       string
+	attempt  int64
+	tries    int
+	approved bool
+	payment  payments.Payment
+	order    *expectation
+	broken   error // the record cannot be read
+}
+
+// There is no state "running", hence nothing that can stick: a claim pushes run_at to
+// the end of its lease. The order comes along.
+const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
+		WHERE p.stage = 2 AND p.run_at <= {now} /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
+	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1
+	WHERE payment_id IN (SELECT payment_id FROM c)
+	RETURNING payment_id, attempt, tries, approved, record, order_id, identifier, amount, items`
+
+// Of one identifier only the earliest that is ready may be claimed.
+const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = 2 AND q.identifier = p.identifier
+	AND (q.first_seen < p.first_seen OR q.first_seen = p.first_seen AND q.payment_id < p.payment_id)))`
+
+func (b *Inbox) sqlClaim() string {
+	order := ""
+	if b.cfg.InOrder {
+		order = sqlInOrder
+	}
+	return b.d.sql(strings.Replace(sqlClaim, "/*order*/", order, 1))
+}
+
+func (b *Inbox) claim(ctx context.Context, n int) ([]claim, error) {
+	rows, err := b.store.ledger().QueryContext(ctx, b.sqlClaim(), n, b.cfg.lease().Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("inbox: claim: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var claims []claim
+	for rows.Next() {
+		c, err := scanClaim(rows)
+		if err != nil {
+			return nil, fmt.Errorf("inbox: claim: %w", err)
+		}
+		claims = append(claims, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("inbox: claim: %w", err)
+	}
+	return claims, nil
+}
+
+func scanClaim(rows *sql.Rows) (claim, error) {
+	var c claim
+	var record string
+	var approved int
+	var identifier string
+	var orderID, amount, items sql.NullString
+	if err := rows.Scan(&c.id, &c.attempt, &c.tries, &approved, &record, &orderID, &identifier, &amount, &items); err != nil {
+		return c, err
+	}
+	c.approved = approved != 0
+	c.broken = json.Unmarshal([]byte(record), &c.payment)
+	if c.broken == nil && orderID.Valid {
+		c.order, c.broken = newExpectation(orderID.String, identifier, amount.String, items.String)
+	}
+	return c, nil
+}
+
+// The handler's transaction begins with the fence. It must touch exactly one row, or
+// somebody else has claimed the payment since.
+const (
+	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
+	sqlLater = `UPDATE {p}payments SET run_at = {now} + ?3, tries = tries - ?5, reason = ?4 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
+	sqlAside = `UPDATE {p}payments SET stage = ?3, reason = ?4 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
+)
+
+// aside puts a claimed payment into review or among the dead, unless the fence is gone.
+func (b *Inbox) aside(ctx context.Context, c *claim, stage Stage, reason string) error {
+	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlAside), c.id, c.attempt, stage, storable(reason))
+	return err
+}
+
+// later lets a claimed payment run again after wait µs; uncounted if it is not to
+// count as a try.
+func (b *Inbox) later(ctx context.Context, c *claim, wait int64, reason string, uncounted bool) error {
+	back := 0
+	if uncounted {
+		back = 1
+	}
+	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLater), c.id, c.attempt, wait, storable(reason), back)
+	return err
+}

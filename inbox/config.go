@@ -1,0 +1,177 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// Client is what the inbox asks of the service. *payments.Client is one.
+type Client interface {
+	// Create creates a payment; see Inbox.Create.
+	Create(ctx context.Context, req payments.CreateRequest) (payments.Created, error)
+	// Confirm verifies a payment; it is called for hints and for reconciliation.
+	Confirm(ctx context.Context, payToken uuid.UUID) (payments.Payment, error)
+	// Decode reads what a poll returned; it is called after a crash between a poll and
+	// its hand-over.
+	Decode(raw []byte) (payments.Payment, error)
+}
+
+// Handler grants a payment. What it writes through tx and the mark "done" are one
+// commit: they happen together, once, or not at all, also if the process is killed
+// at any instruction or outlives its lease. What it does elsewhere may happen more
+// than once; p.ID is the key to make that idempotent.
+//
+// The handler must not end tx. An error, a panic or a time-out rolls tx back and the
+// handler runs again later (see Config.MaxAttempts), unless the error is Cancel's or
+// Snooze's. On SQLite tx is the only writer of the file: keep it short, and do not write
+// through another connection, which would wait for tx.
+type Handler func(ctx context.Context, tx *sql.Tx, p payments.Payment) error
+
+// Config configures Open. Client, Handler and one of DB and SQLite are required.
+type Config struct {
+	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps one connection of it
+	// for acceptances, and uses up to Concurrency+2 more.
+	DB *sql.DB
+	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it.
+	SQLite *SQLite
+	// TablePrefix begins the name of every table. Default DefaultTablePrefix.
+	TablePrefix string
+	// SkipMigration leaves the schema alone; Open then refuses one that does not fit. See
+	// MigrationSQL. Default: Open calls Migrate.
+	SkipMigration bool
+	// AllowUnsafe opens a database that may lose what it acknowledged (fsync or
+	// synchronous_commit off). For experiments.
+	AllowUnsafe bool
+
+	// Client is the service. Handler grants payments.
+	Client  Client
+	Handler Handler
+
+	// AcceptUnknown hands over payments for which no order was registered. Default: they
+	// go to review as unknown_order.
+	AcceptUnknown bool
+	// Catalogue gives the products of a game store by metadata.game_product. A payment
+	// with a product is checked against it and needs no order.
+	Catalogue map[string]Product
+
+	// Concurrency is how many handlers run at once. Default 8; on SQLite, whose file has
+	// one writer, they run one after the other.
+	Concurrency int
+	// InOrder hands over the payments of one identifier one after another, in the order
+	// of arrival: the next one waits until the one before is done, in review or dead.
+	InOrder bool
+	// HandlerTimeout bounds one run of the handler. Default 30 s.
+	HandlerTimeout time.Duration
+	// MaxAttempts is how often a payment's handler is started until the payment is dead.
+	// Counted at the start, so that a payment which crashes the process counts too. Default 12.
+	MaxAttempts int
+	// BackoffMin and BackoffMax bound the wait between two runs, which doubles with jitter.
+	// Defaults 1 s and 10 min.
+	BackoffMin, BackoffMax time.Duration
+
+	// ConfirmRate is how many ids that this merchant did not create are confirmed a second,
+	// at most. Default 10. Created ids are confirmed ahead of them, up to 50 a second.
+	ConfirmRate float64
+	// MaxHints is how many ids that this merchant did not create may wait for a confirm;
+	// beyond it the oldest is given up, and counted. Default 10,000.
+	MaxHints int
+	// ReconcileEvery is the time between reconciliations besides the one at the start and
+	// those after a possible loss. Default 15 min; negative: none.
+	ReconcileEvery time.Duration
+	// OutstandingFor is how long after its creation an unpaid payment is still asked for.
+	// Default 7 days.
+	OutstandingFor time.Duration
+	// KeepBodies is how long received bodies are kept in the receipts. The payment's row
+	// and its mark stay. Default 90 days; negative: for ever.
+	KeepBodies time.Duration
+
+	// Logger gets what a person should know. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// Product is a product of the game store's dashboard.
+type Product struct {
+	// Price is the amount to pay.
+	Price payments.Amount
+	// PerItem allows any multiple of Price. Otherwise the amount is exactly Price.
+	PerItem bool
+}
+
+func (cfg Config) withDefaults() Config {
+	if cfg.TablePrefix == "" {
+		cfg.TablePrefix = DefaultTablePrefix
+	}
+	for _, d := range []struct {
+		field *time.Duration
+		def   time.Duration
+	}{
+		{&cfg.HandlerTimeout, 30 * time.Second}, {&cfg.BackoffMin, time.Second}, {&cfg.BackoffMax, 10 * time.Minute},
+		{&cfg.ReconcileEvery, 15 * time.Minute}, {&cfg.OutstandingFor, 7 * 24 * time.Hour}, {&cfg.KeepBodies, 90 * 24 * time.Hour},
+	} {
+		if *d.field == 0 {
+			*d.field = d.def
+		}
+	}
+	for _, n := range []struct {
+		field *int
+		def   int
+	}{{&cfg.Concurrency, 8}, {&cfg.MaxAttempts, 12}, {&cfg.MaxHints, 10_000}} {
+		if *n.field == 0 {
+			*n.field = n.def
+		}
+	}
+	if cfg.SQLite != nil {
+		cfg.Concurrency = 1 // a handler's transaction is the file's one writer
+	}
+	if cfg.ConfirmRate == 0 {
+		cfg.ConfirmRate = 10
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	return cfg
+}
+
+// validate expects defaults to be set.
+func (cfg *Config) validate() error {
+	switch {
+	case cfg.Client == nil:
+		return errors.New("inbox: Config.Client: is required")
+	case cfg.Handler == nil:
+		return errors.New("inbox: Config.Handler: is required")
+	case (cfg.DB == nil) == (cfg.SQLite == nil):
+		return errors.New("inbox: Config.DB and Config.SQLite: set one of them")
+	case cfg.SQLite != nil && (cfg.SQLite.Writer == nil || cfg.SQLite.Reader == nil || cfg.SQLite.Intake == nil):
+		return errors.New("inbox: Config.SQLite: has a pool that is nil; open it with package inbox/sqlite")
+	case cfg.Concurrency < 0:
+		return errors.New("inbox: Config.Concurrency: is negative")
+	case cfg.MaxAttempts < 0:
+		return errors.New("inbox: Config.MaxAttempts: is negative")
+	case cfg.MaxHints < 0:
+		return errors.New("inbox: Config.MaxHints: is negative")
+	case cfg.HandlerTimeout < 0 || cfg.BackoffMin < 0 || cfg.OutstandingFor < 0:
+		return errors.New("inbox: Config.HandlerTimeout, BackoffMin and OutstandingFor must not be negative")
+	case cfg.BackoffMax < cfg.BackoffMin:
+		return fmt.Errorf("inbox: Config.BackoffMax: %v is below BackoffMin %v", cfg.BackoffMax, cfg.BackoffMin)
+	case cfg.ConfirmRate < 0:
+		return errors.New("inbox: Config.ConfirmRate: is negative")
+	}
+	if cfg.DB != nil {
+		if limit := cfg.DB.Stats().MaxOpenConnections; limit > 0 && limit < cfg.Concurrency+3 {
+			return fmt.Errorf("inbox: Config.Concurrency: %d handlers and the inbox's own 3 connections do not fit the pool's limit of %d; "+
+				"raise DB.SetMaxOpenConns or lower Concurrency", cfg.Concurrency, limit)
+		}
+	}
+	return validPrefix(cfg.TablePrefix)
+}
+
+// lease is how long a claim keeps others off: longer than the handler may take.
+func (cfg *Config) lease() time.Duration { return cfg.HandlerTimeout + 15*time.Second }

@@ -1,0 +1,63 @@
+package inbox
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Dialect is the kind of database that holds the ledger.
+type Dialect string
+
+// The dialects.
+const (
+	PostgreSQL  Dialect = "postgresql"
+	SQLiteStore Dialect = "sqlite"
+)
+
+// dialect turns the one set of statements into a database's own words.
+type dialect struct {
+	name    Dialect
+	now     string // microseconds since 1970, of the database's clock
+	skip    string // passes over rows that others have locked
+	replace *strings.Replacer
+}
+
+const (
+	postgresNow = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
+	sqliteNow   = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
+)
+
+func newDialect(name Dialect, prefix string) *dialect {
+	d := &dialect{name: name}
+	switch name {
+	case PostgreSQL:
+		d.now, d.skip = postgresNow, "FOR UPDATE OF p SKIP LOCKED"
+	case SQLiteStore:
+		d.now = sqliteNow // one process, one writer: nothing to pass over
+	}
+	d.replace = strings.NewReplacer("{p}", prefix, "{now}", d.now, "{skip}", d.skip)
+	return d
+}
+
+var parameter = regexp.MustCompile(`\?(\d+)`)
+
+// sql is the statement for this database: {p} is the table prefix, {now} the clock,
+// {skip} the row locks, ?1 a parameter.
+func (d *dialect) sql(statement string) string {
+	s := d.replace.Replace(statement)
+	if d.name == PostgreSQL {
+		s = parameter.ReplaceAllString(s, `$$$1`)
+	}
+	return s
+}
+
+var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,29}$`)
+
+// validPrefix checks a table prefix: it becomes part of statements.
+func validPrefix(prefix string) error {
+	if !prefixForm.MatchString(prefix) {
+		return fmt.Errorf("inbox: Config.TablePrefix: %q is not 1 to 30 lower-case letters, digits and underscores, beginning with a letter", prefix)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/backoff"
+)
+
+// errFenced: another process has claimed the payment since. What this one did is
+// rolled back; nothing is wrong.
+var errFenced = errors.New("inbox: the lease ended and the payment was claimed again")
+
+type cancelError struct{ err error }
+
+func (e *cancelError) Error() string { return "inbox: cancelled: " + e.err.Error() }
+func (e *cancelError) Unwrap() error { return e.err }
+
+// Cancel is for handlers: the payment goes among the dead at once, with err as the
+// reason. Retry runs it again by hand.
+func Cancel(err error) error { return &cancelError{err} }
+
+type snoozeError struct{ wait time.Duration }
+
+func (e *snoozeError) Error() string { return "inbox: not before " + e.wait.String() + " are over" }
+
+// Snooze is for handlers: run again after wait, without counting this run as an
+// attempt.
+func Snooze(wait time.Duration) error { return &snoozeError{wait} }
+
+// reviewError carries the verdict of the expected-order guard out of the transaction.
+type reviewError struct{ reason Reason }
+
+func (e *reviewError) Error() string { return "inbox: review: " + string(e.reason) }
+
+// run brings one claimed payment a step further and records the result. It does not
+// end early with ctx: a hand-over is finished or times out.
+func (b *Inbox) run(ctx context.Context, c *claim) {
+	ctx = context.WithoutCancel(ctx)
+	err := b.try(ctx, c)
+	record, done := context.WithTimeout(ctx, b.cfg.lease()-b.cfg.HandlerTimeout)
+	defer done()
+	if recordErr := b.record(record, c, err); recordErr != nil {
+		// The row stays claimed until its lease ends; then it is tried again.
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: the result of a handler was not recorded",
+			slog.String("payment_id", c.id), slog.Any("error", recordErr))
+	}
+}
+
+func (b *Inbox) try(ctx context.Context, c *claim) error {
+	switch {
+	case c.broken != nil:
+		return &reviewError{ReasonUnreadable}
+	case c.tries > b.cfg.MaxAttempts:
+		return Cancel(fmt.Errorf("started %d times without an end; it may crash the process", b.cfg.MaxAttempts))
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.HandlerTimeout)
+	defer cancel()
+	return b.transact(ctx, c)
+}
+
+// transact is the fence, the guard, the handler and the commit.
+func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
+	tx, err := b.store.ledger().BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := b.fence(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := b.guard(ctx, tx, c); err != nil {
+		return err
+	}
+	if err := b.handle(ctx, tx, c); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (b *Inbox) fence(ctx context.Context, tx *sql.Tx, c *claim) error {
+	statement := sqlFence
+	if b.d.name == PostgreSQL {
+		// A handler that hangs must not hold its row and its snapshot for ever, not even if
+		// this process is stopped.
+		limit := b.cfg.lease().Milliseconds()
+		statement += ` RETURNING set_config('idle_in_transaction_session_timeout', '` + strconv.FormatInt(limit, 10) + `', true)`
+	}
+	result, err := tx.ExecContext(ctx, b.d.sql(statement), c.id, c.attempt)
+	if err != nil {
+		return err
+	}
+	switch n, err := result.RowsAffected(); {
+	case err != nil:
+		return err
+	case n != 1:
+		return errFenced
+	}
+	return nil
+}
+
+// guard lets only what was expected through. What a person approved passes.
+func (b *Inbox) guard(ctx context.Context, tx *sql.Tx, c *claim) error {
+	order := c.order
+	if order == nil {
+		var err error
+		if order, err = b.openOrder(ctx, tx, c); err != nil {
+			return err
+		}
+	}
+	if !c.approved {
+		if reason := b.cfg.judge(c.payment, order); reason != "" {
+			return &reviewError{reason}
+		}
+	}
+	if order != nil && order != c.order {
+		return b.takeOrder(ctx, tx, order, c.id)
+	}
+	return nil
+}
+
+// handle calls the merchant's code. A panic is an error of this one payment.
+func (b *Inbox) handle(ctx context.Context, tx *sql.Tx, c *claim) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("inbox: the handler panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return b.cfg.Handler(ctx, tx, c.payment)
+}
+
+// record writes down how a run ended. After success there is nothing to write: the
+// commit did.
+func (b *Inbox) record(ctx context.Context, c *claim, err error) error {
+	if err == nil || errors.Is(err, errFenced) {
+		return nil
+	}
+	log := func(level slog.Level, message string) {
+		b.cfg.Logger.LogAttrs(ctx, level, message, slog.String("payment_id", c.id),
+			slog.String("identifier", c.payment.Identifier), slog.Int("attempt", c.tries), slog.Any("error", err))
+	}
+	if review, ok := errors.AsType[*reviewError](err); ok {
+		log(slog.LevelWarn, "depositpay: a payment needs a look")
+		return b.aside(ctx, c, StageReview, string(review.reason))
+	}
+	if cancel, ok := errors.AsType[*cancelError](err); ok {
+		log(slog.LevelError, "depositpay: a payment is given up")
+		return b.aside(ctx, c, StageDead, reasonText(cancel.err))
+	}
+	if snooze, ok := errors.AsType[*snoozeError](err); ok {
+		return b.later(ctx, c, max(0, snooze.wait).Microseconds(), "snoozed", true)
+	}
+	if c.tries >= b.cfg.MaxAttempts {
+		log(slog.LevelError, "depositpay: a payment is given up")
+		return b.aside(ctx, c, StageDead, reasonText(err))
+	}
+	log(slog.LevelWarn, "depositpay: a handler failed and will run again")
+	wait := backoff.Delay(c.tries-1, b.cfg.BackoffMin, b.cfg.BackoffMax, backoff.Jitter())
+	return b.later(ctx, c, wait.Microseconds(), reasonText(err), false)
+}
+
+const maxReason = 1000
+
+// reasonText bounds what is kept of an error.
+func reasonText(err error) string {
+	s := err.Error()
+	if len(s) > maxReason {
+		s = s[:maxReason] + "…"
+	}
+	return s
+}

@@ -1,0 +1,163 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/time/rate"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// Inbox is the ledger of one merchant. Its methods may be called at once from many
+// goroutines, and many processes may have an Inbox on one PostgreSQL database.
+type Inbox struct {
+	cfg     Config
+	d       *dialect
+	store   store
+	group   *group[op]
+	unknown *rate.Limiter // confirms of ids that we did not create
+	own     *rate.Limiter
+
+	nudge     chan struct{} // something is ready
+	reconcile chan struct{} // a loss is possible
+
+	mu      sync.Mutex
+	running bool
+	poll    pollSession
+	evicted atomic.Int64 // hints given up
+}
+
+const (
+	groupMax  = 256
+	hintDelay = 15 * time.Second // the webhook that brought the hint confirms it first
+	ownRate   = 50
+	// commitTimeout bounds one group's commit, whoever waits for it.
+	commitTimeout = 20 * time.Second
+)
+
+// Open checks cfg and the database, brings the schema up to date and returns the
+// Inbox. It starts nothing; see Run. It refuses a database that may lose what it
+// acknowledged, with the reason.
+func Open(ctx context.Context, cfg Config) (*Inbox, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	b := &Inbox{
+		cfg:       cfg,
+		unknown:   rate.NewLimiter(rate.Limit(cfg.ConfirmRate), max(1, int(cfg.ConfirmRate))),
+		own:       rate.NewLimiter(ownRate, ownRate),
+		nudge:     make(chan struct{}, 1),
+		reconcile: make(chan struct{}, 1),
+	}
+	b.d = newDialect(PostgreSQL, cfg.TablePrefix)
+	if cfg.SQLite != nil {
+		b.d = newDialect(SQLiteStore, cfg.TablePrefix)
+	}
+	if err := b.prepare(ctx); err != nil {
+		return nil, err
+	}
+	b.group = newGroup(groupMax, b.commit)
+	return b, nil
+}
+
+func (b *Inbox) prepare(ctx context.Context) error {
+	if err := checkDatabase(ctx, &b.cfg); err != nil {
+		return err
+	}
+	ledger := b.cfg.DB
+	if b.cfg.SQLite != nil {
+		ledger = b.cfg.SQLite.Writer
+	}
+	if !b.cfg.SkipMigration {
+		if err := Migrate(ctx, ledger, b.d.name, b.cfg.TablePrefix); err != nil {
+			return err
+		}
+	}
+	switch have, err := b.d.version(ctx, ledger); {
+	case err != nil:
+		return fmt.Errorf("inbox: read the schema's version: %w", err)
+	case have > schemaVersion:
+		return newerSchema(have)
+	case have < schemaVersion:
+		return fmt.Errorf("%w: it has version %d, this code needs %d; call Migrate or run MigrationSQL", ErrSchema, have, schemaVersion)
+	}
+	var err error
+	a := applier{d: b.d, hintDelay: hintDelay.Microseconds()}
+	if b.cfg.SQLite != nil {
+		b.store, err = openSQLiteStore(ctx, *b.cfg.SQLite, a)
+	} else {
+		b.store, err = openPostgresStore(ctx, b.cfg.DB, a)
+	}
+	if err != nil {
+		return fmt.Errorf("inbox: open: %w", err)
+	}
+	return nil
+}
+
+// Close waits for acceptances under way and refuses later ones. Call it after Run has
+// returned. It does not close the database.
+func (b *Inbox) Close() error {
+	b.group.close()
+	return b.store.close()
+}
+
+// commit makes a group of ops durable. It is not tied to any one caller's context.
+func (b *Inbox) commit(ops []op) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("inbox: the store panicked: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
+	defer cancel()
+	if err := b.store.accept(ctx, ops); err != nil {
+		return fmt.Errorf("inbox: not stored: %w", err)
+	}
+	b.wake()
+	return nil
+}
+
+// wake tells Run that there may be something to do.
+func (b *Inbox) wake() {
+	select {
+	case b.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// Accept takes custody of a verified payment: it returns nil once the record is
+// durable. It may be called any number of times for one payment, by both channels:
+// the payment is handed over once. It satisfies webhook.Sink.
+//
+// A record without an id cannot be told from another one and goes to review. One that
+// is not COMPLETE is refused with payments.ErrNotComplete. What else is wrong with a
+// payment is found before it is handed over.
+func (b *Inbox) Accept(ctx context.Context, p payments.Payment) error {
+	return b.accept(ctx, p, ChannelWebhook)
+}
+
+func (b *Inbox) accept(ctx context.Context, p payments.Payment, channel Channel) error {
+	if p.Status != payments.StatusComplete {
+		return fmt.Errorf("inbox: payment %s has status %q: %w", p.ID, p.Status, payments.ErrNotComplete)
+	}
+	o, err := recordOp(p, channel)
+	if err != nil {
+		return fmt.Errorf("inbox: payment %s cannot be written down: %w", p.ID, err)
+	}
+	if p.ID == uuid.Nil {
+		o.Kind, o.ID, o.Reason = opReview, "none-"+uuid.NewString(), ReasonNoID
+	}
+	return b.group.do(ctx, o)
+}
+
+// AcceptPolled is Accept for a payment that a poll returned; it satisfies
+// poller.Journal.
+func (b *Inbox) AcceptPolled(ctx context.Context, p payments.Payment) error {
+	return b.accept(ctx, p, ChannelPoll)
+}

@@ -1,0 +1,185 @@
+package inboxtest
+
+import (
+	"context"
+	"database/sql"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// post delivers a webhook and returns the answer's status.
+func post(h http.Handler, id uuid.UUID) int {
+	r := httptest.NewRequest(http.MethodPost, "/hook", strings.NewReader(`{"payment_id":"`+id.String()+`"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code
+}
+
+// testSlowHandler: while handlers keep their transactions open, acceptances of other
+// payments, and of those very ones, are answered at once. The limit is far above what
+// an acceptance takes and far below what a handler takes.
+func testSlowHandler(t *testing.T, open func(*testing.T) Database) {
+	s := newShop(t, open, func(c *inbox.Config) { c.AcceptUnknown, c.Concurrency = true, 4 })
+	const slow, patience = 5 * time.Second, 2 * time.Second
+	entered := make(chan struct{}, 16)
+	s.setHandler(func(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+		if err := grant(ctx, tx, p); err != nil {
+			return err
+		}
+		if strings.HasPrefix(p.Identifier, "slow") {
+			entered <- struct{}{}
+			timer := time.NewTimer(slow)
+			defer timer.Stop()
+			<-timer.C
+		}
+		return nil
+	})
+	s.run()
+	held := []payments.Payment{paid("slow-1", 1), paid("slow-2", 1), paid("slow-3", 1), paid("slow-4", 1)}
+	for _, p := range held {
+		s.accept(p)
+	}
+	<-entered
+	var waits []time.Duration
+	for i := range 200 {
+		p := paid("quick", 1)
+		if i%2 == 0 {
+			p = held[i/2%len(held)]
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		began := time.Now()
+		require.NoError(t, s.box.Accept(ctx, p), "an acceptance must not wait for a handler")
+		waits = append(waits, time.Since(began))
+		cancel()
+	}
+	slices.Sort(waits)
+	t.Logf("accept while handlers hold their transactions: p50 %v, p99 %v", waits[len(waits)/2], waits[len(waits)*99/100])
+	for _, p := range held {
+		s.requireGrantedOnce(p.ID.String())
+	}
+}
+
+// testManyPayments sends thousands of payments over webhook, poll and both at once,
+// with repeats, disorder and failures, and compares the books.
+func testManyPayments(t *testing.T, open func(*testing.T) Database) {
+	n := 10_000
+	if testing.Short() {
+		n = 1000
+	}
+	s := newShop(t, open, func(c *inbox.Config) { c.Concurrency = 8 })
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a seed, to be the same each time
+	var mu sync.Mutex
+	s.setHandler(func(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+		if err := grant(ctx, tx, p); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if random.IntN(20) == 0 {
+			return errHandler
+		}
+		return nil
+	})
+	s.run()
+	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box, MaxConcurrent: 1 << 20})
+	require.NoError(t, err)
+	stopPolling := s.poll()
+
+	ids := s.createMany(n)
+	var wg sync.WaitGroup
+	work := make(chan uuid.UUID)
+	for range 16 {
+		wg.Go(func() {
+			for id := range work {
+				_, err := s.mock.Deposit(id.String(), mockserver.Deposit{})
+				require.NoError(t, err)
+				for range id[0] % 3 { // none: by poll alone; otherwise both, and repeated
+					post(hook, id)
+				}
+			}
+		})
+	}
+	for _, i := range random.Perm(n) {
+		work <- ids[i]
+	}
+	close(work)
+	wg.Wait()
+	require.Eventually(t, func() bool {
+		status, err := s.box.Status(t.Context())
+		return err == nil && status.Count[inbox.StageDone] == int64(n)
+	}, 3*time.Minute, 20*time.Millisecond)
+	stopPolling()
+	s.requireBooks(ids)
+}
+
+func (s *shop) createMany(n int) []uuid.UUID {
+	s.t.Helper()
+	ids := make([]uuid.UUID, n)
+	var wg sync.WaitGroup
+	for worker := range 16 {
+		wg.Go(func() {
+			for i := worker; i < n; i += 16 {
+				created, err := s.box.Create(s.t.Context(), request("order-"+uuid.NewString(), int64(i+1)))
+				require.NoError(s.t, err)
+				ids[i] = created.PayToken
+			}
+		})
+	}
+	wg.Wait()
+	return ids
+}
+
+func (s *shop) poll() (stop func()) {
+	s.t.Helper()
+	p, err := poller.New(poller.Config{
+		Client: s.client, Sink: s.box, Logger: s.cfg.Logger,
+		IntervalMin: 10 * time.Millisecond, IntervalMax: 20 * time.Millisecond,
+	})
+	require.NoError(s.t, err)
+	ctx, cancel := context.WithCancel(s.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	return func() {
+		cancel()
+		require.NoError(s.t, <-done)
+	}
+}
+
+// requireBooks compares the service's completed payments, the ledger and the effects.
+func (s *shop) requireBooks(ids []uuid.UUID) {
+	s.t.Helper()
+	complete := map[string]bool{}
+	for _, p := range s.mock.Payments() {
+		if p.Status == mockserver.StatusComplete {
+			complete[p.ID] = true
+		}
+	}
+	require.Len(s.t, complete, len(ids))
+	for e, err := range s.box.List(s.t.Context(), inbox.Filter{}) {
+		require.NoError(s.t, err)
+		require.Equal(s.t, inbox.StageDone, e.Stage)
+		require.True(s.t, complete[e.Key])
+		delete(complete, e.Key)
+	}
+	require.Empty(s.t, complete, "complete at the service and not in the ledger")
+	var rows, distinct int
+	require.NoError(s.t, s.db.Ledger.QueryRowContext(s.t.Context(), `SELECT count(*), count(DISTINCT payment_id) FROM effects`).Scan(&rows, &distinct))
+	require.Equal(s.t, len(ids), distinct, "not every payment has its effect")
+	require.Equal(s.t, len(ids), rows, "an effect happened twice")
+}

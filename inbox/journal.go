@@ -1,0 +1,197 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// The poll journal. A poll is a destructive read without an acknowledgement, so before
+// the first one a line is durable that says "polls are going on", and it stays open
+// until the poller ends. An idle queue therefore costs no sync at all, and a drain
+// none besides those of the payments. The price: after an unclean end it is not known
+// whether a poll was under way at that very moment, so every unclean end is reported
+// as a possible loss. A line for each poll would tell more exactly, for a sync every
+// 3 to 5 seconds on every idle shop.
+type pollSession struct {
+	mu sync.Mutex
+	id string // of the open line; empty if none
+}
+
+const (
+	sqlOpenPolls = `INSERT INTO {p}polls (poll_id, opened_at, beat_at) VALUES (?1, {now}, {now})`
+	sqlBeat      = `UPDATE {p}polls SET beat_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL`
+	sqlClose     = `UPDATE {p}polls SET closed_at = {now}, outcome = ?2 WHERE poll_id = ?1 AND closed_at IS NULL`
+	sqlLoss      = `INSERT INTO {p}polls (poll_id, opened_at, beat_at, outcome) VALUES (?1, {now}, {now}, ?2)`
+)
+
+// BeforePoll is called by package poller before every destructive read; it satisfies
+// poller.Journal. An error means that the store cannot take what the poll would
+// return: the poll must not happen. The context that it returns makes payments.Client
+// write down what it received before it reads it.
+func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
+	b.poll.mu.Lock()
+	defer b.poll.mu.Unlock()
+	if b.poll.id == "" {
+		id := uuid.NewString()
+		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOpenPolls), id); err != nil {
+			return nil, fmt.Errorf("inbox: open the poll journal: %w", err)
+		}
+		b.poll.id = id
+	} else if err := b.ping(ctx); err != nil {
+		return nil, fmt.Errorf("inbox: the store is down: %w", err)
+	}
+	id := b.poll.id
+	return payments.WithJournal(ctx, func(ctx context.Context, raw []byte) error {
+		return b.group.do(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: ChannelPoll, Body: storable(string(raw))})
+	}), nil
+}
+
+func pollKey(id string) string { return "poll-" + id }
+
+// ping asks the database that acceptances go to.
+func (b *Inbox) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return b.store.reader().PingContext(ctx)
+}
+
+// PollLost is called by package poller when a poll may have completed a payment that
+// it did not receive whole; it satisfies poller.Journal. What did arrive is kept for
+// review, the possible loss is written down, and reconciliation begins.
+func (b *Inbox) PollLost(ctx context.Context, lost error) error {
+	ctx = context.WithoutCancel(ctx)
+	defer b.askReconcile()
+	raw := ""
+	if e, ok := errors.AsType[*payments.Error](lost); ok {
+		raw = string(e.Raw)
+	}
+	if raw != "" {
+		err := b.group.do(ctx, op{
+			Kind: opReview, ID: "raw-" + uuid.NewString(), Channel: ChannelPoll,
+			Body: storable(raw), Reason: ReasonUnreadable,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLoss), uuid.NewString(), "ambiguous: "+reasonText(lost))
+	return err
+}
+
+// AfterPolls is called by package poller when no more polls come; it satisfies
+// poller.Journal.
+func (b *Inbox) AfterPolls(ctx context.Context) error {
+	b.poll.mu.Lock()
+	defer b.poll.mu.Unlock()
+	if b.poll.id == "" {
+		return nil
+	}
+	_, err := b.store.ledger().ExecContext(context.WithoutCancel(ctx), b.d.sql(sqlClose), b.poll.id, "clean")
+	if err == nil {
+		b.poll.id = ""
+	}
+	return err
+}
+
+// An open line is somebody else's living poller as long as it is beaten.
+const (
+	beatEvery = 20 * time.Second
+	beatDead  = 2 * time.Minute
+)
+
+const sqlAbandoned = `SELECT poll_id FROM {p}polls WHERE closed_at IS NULL AND outcome = '' AND poll_id <> ?1 AND beat_at < {now} - ?2`
+
+// recoverPolls finds the lines of pollers that ended uncleanly, takes in what they had
+// received and not yet handed over, and turns the lines into possible losses.
+func (b *Inbox) recoverPolls(ctx context.Context) error {
+	b.poll.mu.Lock()
+	own := b.poll.id
+	b.poll.mu.Unlock()
+	if own != "" {
+		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlBeat), own); err != nil {
+			return err
+		}
+	}
+	dead := beatDead.Microseconds()
+	if b.cfg.SQLite != nil {
+		dead = -1 // the file has one process: nobody else lives
+	}
+	ids, err := b.strings(ctx, sqlAbandoned, own, dead)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := b.recoverRaw(ctx, id); err != nil {
+			return err
+		}
+		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(`UPDATE {p}polls SET outcome = 'unclean: the poller ended without closing its journal' WHERE poll_id = ?1 AND outcome = ''`), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recoverRaw accepts the last thing that a dead poller wrote down: it may have died
+// before it had read it. If it had, this changes nothing.
+func (b *Inbox) recoverRaw(ctx context.Context, id string) error {
+	bodies, err := b.strings(ctx, `SELECT coalesce(body, '') FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id DESC LIMIT 1`, pollKey(id))
+	if err != nil || len(bodies) == 0 {
+		return err
+	}
+	raw := restored(bodies[0])
+	p, err := b.cfg.Client.Decode([]byte(raw))
+	if err != nil {
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: what a poll returned before a crash cannot be read", slog.Any("error", err))
+		return b.group.do(ctx, op{Kind: opReview, ID: pollKey(id), Channel: ChannelPoll, Body: storable(raw), Reason: ReasonUnreadable})
+	}
+	return b.accept(ctx, p, ChannelPoll)
+}
+
+func (b *Inbox) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT poll_id, beat_at, outcome FROM {p}polls WHERE closed_at IS NULL AND outcome <> '' ORDER BY beat_at`))
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(rows *sql.Rows) (l PossibleLoss, err error) {
+		var at int64
+		err = rows.Scan(&l.ID, &at, &l.Reason)
+		l.At, l.Reason = time.UnixMicro(at).UTC(), restored(l.Reason)
+		return l, err
+	})
+}
+
+// SettleLoss takes a possible loss off the reports: somebody has compared the books.
+func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
+	return b.decide(ctx, id, "settle loss", by, `UPDATE {p}polls SET closed_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome <> ''`)
+}
+
+// strings runs a query for one column.
+func (b *Inbox) strings(ctx context.Context, query string, args ...any) ([]string, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(query), args...)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(rows *sql.Rows) (s string, err error) { return s, rows.Scan(&s) })
+}
+
+func collect[T any](rows *sql.Rows, scan func(*sql.Rows) (T, error)) ([]T, error) {
+	defer func() { _ = rows.Close() }()
+	var all []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}

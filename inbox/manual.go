@@ -1,0 +1,82 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrStage is wrapped by the error of a decision that does not fit the payment's stage.
+var ErrStage = errors.New("inbox: not possible in this stage")
+
+// Decision says who decided by hand, and why. Both are required and kept for ever.
+type Decision struct{ Actor, Reason string }
+
+// Approve hands a payment in review over, as it is: the handler runs, whatever was
+// wrong with it. A record that cannot be read cannot be approved.
+func (b *Inbox) Approve(ctx context.Context, key string, by Decision) error {
+	return b.decide(ctx, key, "approve", by, `UPDATE {p}payments SET stage = 2, approved = 1, run_at = {now}, tries = 0
+		WHERE payment_id = ?1 AND stage = 4 AND reason <> 'unreadable'`)
+}
+
+// Reject puts a payment in review among the dead: it is not handed over.
+func (b *Inbox) Reject(ctx context.Context, key string, by Decision) error {
+	return b.decide(ctx, key, "reject", by, `UPDATE {p}payments SET stage = 5, reason = 'rejected: ' || reason WHERE payment_id = ?1 AND stage = 4`)
+}
+
+// Retry runs the handler of a dead payment again, with a full number of attempts. It is
+// checked against its order again.
+func (b *Inbox) Retry(ctx context.Context, key string, by Decision) error {
+	return b.decide(ctx, key, "retry", by, `UPDATE {p}payments SET stage = 2, run_at = {now}, tries = 0 WHERE payment_id = ?1 AND stage = 5`)
+}
+
+func (b *Inbox) decide(ctx context.Context, key, action string, by Decision, statement string) error {
+	if by.Actor == "" || by.Reason == "" {
+		return fmt.Errorf("inbox: %s %s: a decision needs an actor and a reason", action, key)
+	}
+	tx, err := b.store.ledger().BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("inbox: %s %s: %w", action, key, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	result, err := tx.ExecContext(ctx, b.d.sql(statement), key)
+	if err != nil {
+		return fmt.Errorf("inbox: %s %s: %w", action, key, err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(err, fmt.Errorf("%w: %s of %s; look at it with Get", ErrStage, action, key))
+	}
+	if _, err := tx.ExecContext(ctx, b.d.sql(`INSERT INTO {p}audit (payment_id, action, actor, reason, at) VALUES (?1, ?2, ?3, ?4, {now})`),
+		key, action, storable(by.Actor), storable(by.Reason)); err != nil {
+		return fmt.Errorf("inbox: %s %s: %w", action, key, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("inbox: %s %s: %w", action, key, err)
+	}
+	b.wake()
+	return nil
+}
+
+// AuditLine is a decision that was made by hand.
+type AuditLine struct {
+	Action   string // "approve", "reject", "retry"
+	Decision Decision
+	At       time.Time // UTC
+}
+
+// Audit returns the decisions about a payment, in order.
+func (b *Inbox) Audit(ctx context.Context, key string) ([]AuditLine, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT action, actor, reason, at FROM {p}audit WHERE payment_id = ?1 ORDER BY audit_id`), key)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: audit of %s: %w", key, err)
+	}
+	return collect(rows, func(rows *sql.Rows) (AuditLine, error) {
+		var l AuditLine
+		var at int64
+		err := rows.Scan(&l.Action, &l.Decision.Actor, &l.Decision.Reason, &at)
+		l.Decision.Actor, l.Decision.Reason, l.At = restored(l.Decision.Actor), restored(l.Decision.Reason), time.UnixMicro(at).UTC()
+		return l, err
+	})
+}

@@ -1,0 +1,77 @@
+-- One row a payment, for ever: its id is what makes a second grant impossible.
+-- Times are microseconds since 1970, of the database's clock.
+CREATE TABLE {p}payments (
+  payment_id text PRIMARY KEY,
+  stage      smallint NOT NULL CHECK (stage BETWEEN 0 AND 5),
+  source     smallint NOT NULL DEFAULT 0,
+  own        smallint NOT NULL DEFAULT 0,
+  approved   smallint NOT NULL DEFAULT 0,
+  identifier text     NOT NULL DEFAULT '',
+  order_id   text,
+  amount     text,
+  items      text,
+  record     text,
+  run_at     bigint   NOT NULL,
+  attempt    bigint   NOT NULL DEFAULT 0,
+  tries      integer  NOT NULL DEFAULT 0,
+  seen       integer  NOT NULL DEFAULT 1,
+  reason     text     NOT NULL DEFAULT '',
+  first_seen bigint   NOT NULL,
+  done_at    bigint,
+  CHECK (stage IN (0, 1) OR record IS NOT NULL)
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
+CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
+CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage <> 3;
+CREATE INDEX {p}payments_who ON {p}payments (identifier, first_seen) WHERE stage = 2;
+
+-- What the merchant expects to be paid for.
+CREATE TABLE {p}orders (
+  order_id   text PRIMARY KEY,
+  payment_id text,
+  identifier text   NOT NULL,
+  amount     text   NOT NULL,
+  items      text   NOT NULL,
+  created_at bigint NOT NULL
+);
+CREATE INDEX {p}orders_payment ON {p}orders (payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX {p}orders_unbound ON {p}orders (identifier) WHERE payment_id IS NULL;
+
+-- Every body received, append-only. The body is dropped after a time, the line stays.
+CREATE TABLE {p}receipts (
+  receipt_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  payment_id text     NOT NULL,
+  channel    smallint NOT NULL,
+  outcome    text     NOT NULL,
+  body       text,
+  at         bigint   NOT NULL
+);
+CREATE INDEX {p}receipts_payment ON {p}receipts (payment_id);
+CREATE INDEX {p}receipts_body ON {p}receipts (at) WHERE body IS NOT NULL;
+
+-- What people decided.
+CREATE TABLE {p}audit (
+  audit_id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  payment_id text   NOT NULL,
+  action     text   NOT NULL,
+  actor      text   NOT NULL,
+  reason     text   NOT NULL,
+  at         bigint NOT NULL
+);
+CREATE INDEX {p}audit_payment ON {p}audit (payment_id);
+
+-- The poll journal: one open line for each running poller. An open line of a poller
+-- that no longer runs is a possible loss.
+CREATE TABLE {p}polls (
+  poll_id   text PRIMARY KEY,
+  opened_at bigint NOT NULL,
+  beat_at   bigint NOT NULL,
+  closed_at bigint,
+  outcome   text   NOT NULL DEFAULT ''
+);
+CREATE INDEX {p}polls_open ON {p}polls (opened_at) WHERE closed_at IS NULL;
+
+CREATE TABLE {p}meta (
+  name  text PRIMARY KEY,
+  value text NOT NULL
+);

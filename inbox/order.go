@@ -1,0 +1,72 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// Create creates a payment with the service and registers what is expected for it:
+// identifier, amount and items of req. The expectation is durable before the service
+// is asked, so a payment can never be complete that the inbox does not know of: if
+// the process dies in between, the record is matched by its identifier.
+//
+// If the error is payments.ErrAmbiguous a payment may exist that nobody can pay,
+// since its link is unknown. If the error says that the payment was created and could
+// not be registered, Created is set all the same: do not give the link out, or call
+// Expect again.
+func (b *Inbox) Create(ctx context.Context, req payments.CreateRequest) (payments.Created, error) {
+	if err := req.Validate(); err != nil {
+		return payments.Created{}, err
+	}
+	order, err := b.order(ctx, req)
+	if err != nil {
+		return payments.Created{}, err
+	}
+	created, err := b.cfg.Client.Create(ctx, req)
+	if err != nil {
+		return payments.Created{}, err
+	}
+	// The payment exists now: this is no time to give up with the caller.
+	if err := b.bind(context.WithoutCancel(ctx), order, created.PayToken); err != nil {
+		return created, fmt.Errorf("inbox: payment %s was created and not registered: %w", created.PayToken, err)
+	}
+	return created, nil
+}
+
+// Expect registers what is expected for a payment that was created elsewhere. It may
+// be called again for the same payment: the first registration counts.
+func (b *Inbox) Expect(ctx context.Context, payToken uuid.UUID, req payments.CreateRequest) error {
+	if payToken == uuid.Nil {
+		return fmt.Errorf("inbox: Expect: payToken is the nil UUID")
+	}
+	order, err := b.order(ctx, req)
+	if err != nil {
+		return err
+	}
+	return b.bind(ctx, order, payToken)
+}
+
+// order makes the expectation durable, before it has a payment.
+func (b *Inbox) order(ctx context.Context, req payments.CreateRequest) (op, error) {
+	items, err := json.Marshal(req.Items)
+	if err != nil {
+		return op{}, fmt.Errorf("inbox: items: %w", err)
+	}
+	id := uuid.NewString()
+	o := op{
+		Kind: opOrder, ID: id, OrderID: id, Identifier: storable(req.Identifier),
+		Amount: req.Amount.String(), Items: storable(string(items)),
+	}
+	return o, b.group.do(ctx, o)
+}
+
+// bind gives the order its payment.
+func (b *Inbox) bind(ctx context.Context, order op, payToken uuid.UUID) error {
+	order.Kind, order.ID = opBind, payToken.String()
+	return b.group.do(ctx, order)
+}

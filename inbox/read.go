@@ -1,0 +1,229 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// Entry is a payment as the ledger has it.
+type Entry struct {
+	// Key is the payment id, or a made-up key for what a poll returned without a readable id.
+	Key   string
+	Stage Stage
+	// Sources are the channels that the record came by.
+	Sources Channel
+	// Own tells that this merchant created the payment.
+	Own bool
+	// Payment is the record; the zero Payment before StageReady, and if Unreadable is set.
+	Payment payments.Payment
+	// Unreadable are the bytes of a record that cannot be read.
+	Unreadable string
+	// Reason says why the payment is in review or dead, or how its last run failed.
+	Reason string
+	// Attempt is how often it was claimed; Tries how often since it was last retried by hand.
+	Attempt int64
+	Tries   int
+	// Seen is how often a record of it changed the ledger.
+	Seen int
+	// FirstSeen and RunAt are in UTC. RunAt is when it is due, and the zero time if it is not.
+	FirstSeen, RunAt time.Time
+	// DoneAt is when its handler succeeded; the zero time before.
+	DoneAt time.Time
+}
+
+// ErrNotFound is the error for a payment that the ledger does not know.
+var ErrNotFound = errors.New("inbox: no such payment")
+
+const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, attempt, tries, seen, first_seen, run_at, coalesce(done_at, 0)
+	FROM {p}payments`
+
+// Get returns one payment by its key, the payment id. The error is ErrNotFound if the
+// ledger does not know it.
+func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlEntry+` WHERE payment_id = ?1`), key)
+	if err != nil {
+		return Entry{}, fmt.Errorf("inbox: payment %s: %w", key, err)
+	}
+	found, err := collect(rows, scanEntry)
+	if err != nil {
+		return Entry{}, fmt.Errorf("inbox: payment %s: %w", key, err)
+	}
+	if id, err := uuid.Parse(key); err == nil {
+		if o, held := b.store.unfolded(id); held && o.Kind != opBind && (len(found) == 0 || found[0].Stage < StageReady) {
+			e := Entry{Key: key, Stage: StageReady, Sources: o.Channel}
+			return e, json.Unmarshal([]byte(o.Body), &e.Payment)
+		}
+	}
+	if len(found) == 0 {
+		return Entry{}, fmt.Errorf("%w: %s", ErrNotFound, key)
+	}
+	return found[0], nil
+}
+
+// Filter selects payments. The zero Filter selects all.
+type Filter struct {
+	// Stages, if set, are the stages to list.
+	Stages []Stage
+	// Identifier, if set, is the identifier to list.
+	Identifier string
+	// Limit bounds the list. Default: none.
+	Limit int
+}
+
+// List yields payments, the first seen first. It reads page by page, so the list is
+// not a snapshot: what changes meanwhile may be seen or not. An error ends it.
+func (b *Inbox) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		const pageSize = 200
+		var after int64
+		var key string
+		for left := f.Limit; ; {
+			size := pageSize
+			if f.Limit > 0 {
+				size = min(size, left)
+			}
+			page, err := b.page(ctx, f, after, key, size)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			left -= len(page)
+			if len(page) < pageSize || f.Limit > 0 && left <= 0 {
+				return
+			}
+			after, key = page[len(page)-1].FirstSeen.UnixMicro(), page[len(page)-1].Key
+		}
+	}
+}
+
+func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, size int) ([]Entry, error) {
+	where := ` WHERE (first_seen > ?1 OR first_seen = ?1 AND payment_id > ?2)`
+	args := []any{after, key, size}
+	if f.Identifier != "" {
+		args = append(args, storable(f.Identifier))
+		where += fmt.Sprintf(" AND identifier = ?%d", len(args))
+	}
+	if len(f.Stages) > 0 {
+		stages := make([]string, len(f.Stages))
+		for i, s := range f.Stages {
+			stages[i] = fmt.Sprint(int(s))
+		}
+		where += " AND stage IN (" + strings.Join(stages, ", ") + ")"
+	}
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlEntry+where+` ORDER BY first_seen, payment_id LIMIT ?3`), args...)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: list: %w", err)
+	}
+	return collect(rows, scanEntry)
+}
+
+func scanEntry(rows *sql.Rows) (Entry, error) {
+	var e Entry
+	var record string
+	var firstSeen, runAt, doneAt int64
+	if err := rows.Scan(&e.Key, &e.Stage, &e.Sources, &e.Own, &record, &e.Reason, &e.Attempt, &e.Tries, &e.Seen, &firstSeen, &runAt, &doneAt); err != nil {
+		return e, err
+	}
+	e.Reason = restored(e.Reason)
+	e.FirstSeen = time.UnixMicro(firstSeen).UTC()
+	if runAt < never && (e.Stage == StageHint || e.Stage == StageExpected || e.Stage == StageReady) {
+		e.RunAt = time.UnixMicro(runAt).UTC()
+	}
+	if doneAt > 0 {
+		e.DoneAt = time.UnixMicro(doneAt).UTC()
+	}
+	if record != "" && json.Unmarshal([]byte(record), &e.Payment) != nil {
+		e.Unreadable = restored(record)
+	}
+	return e, nil
+}
+
+// Status is the ledger at a glance.
+type Status struct {
+	// Count is the number of payments in each stage.
+	Count map[Stage]int64
+	// OldestReady is how long the payment that has waited longest for its handler has
+	// waited; 0 if none waits. An alarm belongs on it.
+	OldestReady time.Duration
+	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
+	EvictedHints int64
+}
+
+// Status counts the payments of each stage.
+func (b *Inbox) Status(ctx context.Context) (Status, error) {
+	s := Status{Count: map[Stage]int64{}}
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT stage, count(*), min(first_seen), {now} FROM {p}payments GROUP BY stage`))
+	if err != nil {
+		return s, fmt.Errorf("inbox: status: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var stage Stage
+		var n, oldest, now int64
+		if err := rows.Scan(&stage, &n, &oldest, &now); err != nil {
+			return s, err
+		}
+		s.Count[stage] = n
+		if stage == StageReady {
+			s.OldestReady = time.Duration(max(0, now-oldest)) * time.Microsecond
+		}
+	}
+	s.EvictedHints = b.evicted.Load()
+	return s, rows.Err()
+}
+
+// Receipt is one thing that was received; see Inbox.Receipts.
+type Receipt struct {
+	Channel Channel
+	// Outcome is "record" for a verified record, "review" for one that was set aside, "raw"
+	// for what a poll returned before it was read.
+	Outcome string
+	// Body is what was received; empty once it is older than Config.KeepBodies.
+	Body string
+	At   time.Time // UTC
+}
+
+// Receipts returns all that was received for a payment, in order.
+func (b *Inbox) Receipts(ctx context.Context, key string) ([]Receipt, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT channel, outcome, coalesce(body, ''), at FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id`), key)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: receipts of %s: %w", key, err)
+	}
+	return collect(rows, func(rows *sql.Rows) (Receipt, error) {
+		var r Receipt
+		var at int64
+		err := rows.Scan(&r.Channel, &r.Outcome, &r.Body, &at)
+		r.Body, r.At = restored(r.Body), time.UnixMicro(at).UTC()
+		return r, err
+	})
+}
+
+// dropBodies forgets bodies that are older than Config.KeepBodies; the lines stay.
+func (b *Inbox) dropBodies(ctx context.Context) (bool, error) {
+	if b.cfg.KeepBodies < 0 {
+		return false, nil
+	}
+	const batch = 1000
+	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(`UPDATE {p}receipts SET body = NULL WHERE receipt_id IN
+		(SELECT receipt_id FROM {p}receipts WHERE body IS NOT NULL AND at < {now} - ?1 LIMIT ?2)`), b.cfg.KeepBodies.Microseconds(), batch)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n == batch, err
+}

@@ -1,0 +1,170 @@
+package inbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/backoff"
+)
+
+// Report is the result of a reconciliation.
+type Report struct {
+	// At is when it ended, in UTC.
+	At time.Time `json:"at"`
+	// Asked is how many outstanding ids were confirmed with the service.
+	Asked int `json:"asked"`
+	// Recovered is how many of them turned out to be complete, and are in the ledger now.
+	Recovered int `json:"recovered"`
+	// StillUnpaid is how many the service says are not paid.
+	StillUnpaid int `json:"still_unpaid"`
+	// Failed is how many got no answer; they are asked again.
+	Failed int `json:"failed"`
+	// PossibleLosses are polls whose answer may have been lost while no id is known that
+	// could bring the payment back. Reconciliation may have brought it back meanwhile:
+	// what no id can recover is a store payment that no webhook has named. Compare with
+	// the service's dashboard, then call SettleLoss.
+	PossibleLosses []PossibleLoss `json:"possible_losses"`
+}
+
+// PossibleLoss is a poll of which it is not known whether it completed a payment. It
+// is in every report until SettleLoss.
+type PossibleLoss struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+}
+
+// Reconcile asks the service about every outstanding id: created payments that nobody
+// has paid yet, and hints. It returns when all were asked, at most 50 a second. The
+// report is kept for LastReport. Run does the same at its start, after every possible
+// loss, and every Config.ReconcileEvery; a cron job may call this as well.
+func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
+	var report Report
+	if _, err := b.store.fold(ctx); err != nil {
+		return report, err
+	}
+	if err := b.recoverPolls(ctx); err != nil {
+		return report, err
+	}
+	losses, err := b.possibleLosses(ctx)
+	if err != nil {
+		return report, err
+	}
+	report.PossibleLosses = losses
+	if err := b.askOutstanding(ctx, &report); err != nil {
+		return report, err
+	}
+	report.At = time.Now().UTC()
+	text, err := json.Marshal(report)
+	if err != nil {
+		return report, err
+	}
+	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlSetMeta), "report", string(text)); err != nil {
+		return report, fmt.Errorf("inbox: keep the report: %w", err)
+	}
+	return report, nil
+}
+
+const sqlSetMeta = `INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+// ErrNoReport is LastReport's error before the first reconciliation.
+var ErrNoReport = errors.New("inbox: no reconciliation has ended yet")
+
+// LastReport returns the report of the last reconciliation, of any process.
+func (b *Inbox) LastReport(ctx context.Context) (Report, error) {
+	var report Report
+	text, err := b.meta(ctx, "report")
+	if err != nil {
+		return report, err
+	}
+	if text == "" {
+		return report, ErrNoReport
+	}
+	return report, json.Unmarshal([]byte(text), &report)
+}
+
+const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM {p}payments
+	WHERE stage < 2 AND first_seen > {now} - ?1 AND payment_id > ?2 ORDER BY payment_id LIMIT 100`
+
+func (b *Inbox) askOutstanding(ctx context.Context, report *Report) error {
+	for last := ""; ; {
+		page, err := b.outstanding(ctx, last)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, o := range page {
+			if err := b.own.Wait(ctx); err != nil {
+				return err
+			}
+			report.Asked++
+			switch settled, err := b.ask(ctx, o); {
+			case err == nil:
+				report.Recovered++
+			case settled:
+				report.StillUnpaid++
+			default:
+				report.Failed++
+			}
+		}
+		last = page[len(page)-1].id
+	}
+}
+
+func (b *Inbox) outstanding(ctx context.Context, after string) ([]owed, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlOutstanding), b.cfg.OutstandingFor.Microseconds(), after)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: outstanding ids: %w", err)
+	}
+	return collect(rows, scanOwed)
+}
+
+// reconcileLoop reconciles at the start, when told to, and on schedule.
+func (b *Inbox) reconcileLoop(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		report, err := b.Reconcile(ctx)
+		if err != nil {
+			b.failed(ctx, "reconciliation", err)
+			pause(ctx, backoff.Delay(failures, tick, maxBackoff, backoff.Jitter()), nil)
+			failures++
+			continue
+		}
+		failures = 0
+		if report.Recovered > 0 || len(report.PossibleLosses) > 0 {
+			b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: reconciliation found something", slog.Any("report", report))
+		}
+		if b.cfg.ReconcileEvery < 0 {
+			select {
+			case <-b.reconcile:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		pause(ctx, backoff.Between(b.cfg.ReconcileEvery, b.cfg.ReconcileEvery*5/4, backoff.Jitter()), b.reconcile)
+	}
+}
+
+func (b *Inbox) askReconcile() {
+	select {
+	case b.reconcile <- struct{}{}:
+	default:
+	}
+}
+
+func (b *Inbox) meta(ctx context.Context, name string) (string, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT value FROM {p}meta WHERE name = ?1`), name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = rows.Close() }()
+	value := ""
+	for rows.Next() {
+		if err := rows.Scan(&value); err != nil {
+			return "", err
+		}
+	}
+	return value, rows.Err()
+}

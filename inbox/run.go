@@ -1,0 +1,153 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/depositpay/depositpay-go/internal/backoff"
+)
+
+// ErrRunning is the error of a Run while another Run of the same Inbox has not returned.
+var ErrRunning = errors.New("inbox: Run is running already")
+
+// Run hands payments over, confirms hints and reconciles, until ctx ends. Then it
+// starts nothing more, lets handlers under way finish or time out, records their
+// results, and returns nil. Failures of the database are logged and tried again. No
+// goroutine outlives Run. Acceptances do not need it.
+func (b *Inbox) Run(ctx context.Context) error {
+	b.mu.Lock()
+	if b.running {
+		b.mu.Unlock()
+		return ErrRunning
+	}
+	b.running = true
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		b.running = false
+		b.mu.Unlock()
+	}()
+	var loops sync.WaitGroup
+	loops.Go(func() { b.handleLoop(ctx) })
+	loops.Go(func() { b.loop(ctx, "confirm", time.Second, b.confirmDue) })
+	loops.Go(func() { b.reconcileLoop(ctx) })
+	loops.Go(func() { b.loop(ctx, "retention", time.Hour, b.dropBodies) })
+	loops.Wait()
+	return nil
+}
+
+const (
+	tick       = time.Second // how often the database is asked without a nudge
+	maxBackoff = 15 * time.Second
+)
+
+// loop calls step about every interval, at once again while it has more to do, and
+// with back-off while it fails.
+func (b *Inbox) loop(ctx context.Context, name string, interval time.Duration, step func(context.Context) (more bool, err error)) {
+	failures := 0
+	for ctx.Err() == nil {
+		more, err := step(ctx)
+		wait := backoff.Between(interval*3/4, interval*5/4, backoff.Jitter())
+		switch {
+		case err != nil:
+			b.failed(ctx, name, err)
+			wait = backoff.Delay(failures, tick/4, maxBackoff, backoff.Jitter())
+			failures++
+		case more:
+			failures, wait = 0, 0
+		default:
+			failures = 0
+		}
+		if wait > 0 {
+			pause(ctx, wait, nil)
+		}
+	}
+}
+
+// failed logs what went wrong, unless it is the stop itself.
+func (b *Inbox) failed(ctx context.Context, name string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: inbox: "+name+" failed and is tried again", slog.Any("error", err))
+}
+
+// pause waits, or until something is said on wake, or ctx ends.
+func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+	}
+}
+
+// handleLoop folds, claims and runs handlers, Concurrency at once.
+func (b *Inbox) handleLoop(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	slots := make(chan struct{}, b.cfg.Concurrency)
+	failures := 0
+	for ctx.Err() == nil {
+		n, err := b.dispatch(ctx, slots, &running)
+		switch {
+		case err != nil:
+			b.failed(ctx, "hand-over", err)
+			pause(ctx, backoff.Delay(failures, tick/4, maxBackoff, backoff.Jitter()), nil)
+			failures++
+		case n == 0:
+			failures = 0
+			pause(ctx, backoff.Between(tick*3/4, tick*5/4, backoff.Jitter()), b.nudge)
+		default:
+			failures = 0
+		}
+	}
+}
+
+// dispatch waits for a free slot, fills the free ones with claims, and returns how
+// many payments it started.
+func (b *Inbox) dispatch(ctx context.Context, slots chan struct{}, running *sync.WaitGroup) (int, error) {
+	select {
+	case slots <- struct{}{}:
+	case <-ctx.Done():
+		return 0, nil
+	}
+	free := 1
+	for more := true; more && free < cap(slots); {
+		select {
+		case slots <- struct{}{}:
+			free++
+		default:
+			more = false
+		}
+	}
+	release := func(n int) {
+		for range n {
+			<-slots
+		}
+	}
+	folded, err := b.store.fold(ctx)
+	if err != nil {
+		release(free)
+		return 0, err
+	}
+	claims, err := b.claim(ctx, free)
+	release(free - len(claims))
+	for i := range claims {
+		running.Go(func() {
+			defer func() {
+				<-slots
+				b.wake()
+			}()
+			b.run(ctx, &claims[i])
+		})
+	}
+	if folded && len(claims) == 0 {
+		return 1, err // there may be more to fold
+	}
+	return len(claims), err
+}

@@ -1,0 +1,43 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// tryLock takes flock's lock: it belongs to this opening of the file, so that it holds
+// against the same process too, and the kernel drops it when the process is gone.
+func tryLock(file *os.File) error {
+	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errHeld
+	}
+	return err
+}
+
+// syncDirectory makes new names in directory last.
+func syncDirectory(directory string) error {
+	opened, err := os.Open(directory) //nolint:gosec // the caller's choice
+	if err != nil {
+		return err
+	}
+	return errors.Join(opened.Sync(), opened.Close())
+}
+
+// links counts the names of the file.
+func links(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Nlink) //nolint:unconvert // narrower on other systems
+	}
+	return 1
+}
+
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }

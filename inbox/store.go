@@ -1,0 +1,98 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/google/uuid"
+)
+
+// store is what differs between the databases: how ops become durable. All other
+// statements are the same, in the dialect's words, on Ledger.
+type store interface {
+	// accept makes ops durable and effective, now or soon.
+	accept(ctx context.Context, ops []op) error
+	// fold makes effective what accept has only made durable. It reports whether it did
+	// anything.
+	fold(ctx context.Context) (bool, error)
+	// unfolded returns what is durable and not effective yet for a payment: its record if
+	// there is one, else its registration.
+	unfolded(id uuid.UUID) (op, bool)
+	// ledger is for transactions, reader for queries.
+	ledger() *sql.DB
+	reader() *sql.DB
+	close() error
+}
+
+// The statements by which an op takes effect. Each works on the op's own row only,
+// and none waits for a row that a handler's transaction has locked: that one is
+// ready in every snapshot, and these look for what is not ready yet.
+const (
+	// A second record of a payment in review that says something else gets another look:
+	// a voucher that failed may be paid after all.
+	sqlRaise = `UPDATE {p}payments AS p SET stage = 2, record = ?3, source = p.source | ?2,
+		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE ?4 END,
+		run_at = {now}, tries = 0, reason = '', seen = p.seen + 1
+		WHERE p.payment_id = ?1 AND (p.stage < 2 OR p.stage = 4 AND p.record <> ?3)`
+	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, source, record, identifier, reason, run_at, first_seen)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, {now}, {now}) ON CONFLICT (payment_id) DO NOTHING`
+	sqlHint = `INSERT INTO {p}payments (payment_id, stage, run_at, first_seen)
+		VALUES (?1, 1, {now} + ?2, {now}) ON CONFLICT (payment_id) DO NOTHING`
+	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, body, at) VALUES (?1, ?2, ?3, ?4, {now})`
+	sqlOrder   = `INSERT INTO {p}orders (order_id, identifier, amount, items, created_at)
+		VALUES (?1, ?2, ?3, ?4, {now}) ON CONFLICT (order_id) DO NOTHING`
+	// The first registration of a payment counts.
+	sqlBind = `UPDATE {p}orders SET payment_id = ?2 WHERE order_id = ?1 AND payment_id IS NULL
+		AND NOT EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2)`
+	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, own, identifier, order_id, amount, items, run_at, first_seen)
+		VALUES (?1, 0, 1, ?2, ?3, ?4, ?5, ?6, {now}) ON CONFLICT (payment_id) DO NOTHING`
+	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5
+		WHERE payment_id = ?1 AND stage < 2 AND own = 0`
+)
+
+// execer is a transaction or a connection.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// applier runs ops one statement after the other.
+type applier struct {
+	d         *dialect
+	hintDelay int64 // µs until the inbox confirms a hint itself
+}
+
+func (a *applier) apply(ctx context.Context, x execer, o op) error {
+	do := func(statement string, args ...any) (int64, error) {
+		result, err := x.ExecContext(ctx, a.d.sql(statement), args...)
+		if err != nil {
+			return 0, err
+		}
+		return result.RowsAffected()
+	}
+	var err error
+	switch o.Kind {
+	case opRecord:
+		var n int64
+		if n, err = do(sqlRaise, o.ID, o.Channel, o.Body, o.Identifier); err == nil && n == 0 {
+			_, err = do(sqlInsert, o.ID, StageReady, o.Channel, o.Body, o.Identifier, "")
+		}
+	case opReview:
+		_, err = do(sqlInsert, o.ID, StageReview, o.Channel, o.Body, o.Identifier, o.Reason)
+	case opHint:
+		_, err = do(sqlHint, o.ID, a.hintDelay)
+	case opOrder:
+		_, err = do(sqlOrder, o.OrderID, o.Identifier, o.Amount, o.Items)
+	case opBind:
+		if _, err = do(sqlBind, o.OrderID, o.ID); err == nil {
+			_, err = do(sqlExpect, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items, never)
+		}
+		if err == nil {
+			_, err = do(sqlOwn, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items)
+		}
+	case opRaw:
+	}
+	if err == nil && (o.Kind == opRecord || o.Kind == opReview || o.Kind == opRaw) {
+		_, err = do(sqlReceipt, o.ID, o.Channel, string(o.Kind), o.Body)
+	}
+	return err
+}

@@ -1,0 +1,177 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// postgresStore writes ops straight into the ledger, a group in one statement, over
+// a connection of its own, so that handlers cannot take the last one of the pool.
+type postgresStore struct {
+	applier
+	db *sql.DB
+
+	mu   sync.Mutex
+	conn *sql.Conn
+}
+
+func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresStore, error) {
+	s := &postgresStore{applier: a, db: db}
+	return s, s.with(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) })
+}
+
+// sqlAccept is sqlRaise, sqlInsert and sqlReceipt for a whole group. It returns the
+// ids that another transaction inserted at the same moment and that this one could
+// neither see nor insert: they need another round.
+const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
+	u AS (UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
+		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
+		run_at = {now}, tries = 0, reason = '', seen = p.seen + 1
+		FROM d WHERE p.payment_id = d.id AND (p.stage < 2 OR p.stage = 4 AND p.record <> d.body) RETURNING p.payment_id),
+	i AS (INSERT INTO {p}payments (payment_id, stage, source, record, identifier, run_at, first_seen)
+		SELECT d.id, 2, d.ch, d.body, d.idf, {now}, {now} FROM d WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.payment_id = d.id)
+		ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id),
+	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, body, at) SELECT id, ch, 'record', body, {now} FROM d)
+	SELECT d.id FROM d LEFT JOIN {p}payments p ON p.payment_id = d.id
+	WHERE (p.stage IS NULL OR p.stage < 2)
+		AND NOT EXISTS (SELECT 1 FROM u WHERE u.payment_id = d.id) AND NOT EXISTS (SELECT 1 FROM i WHERE i.payment_id = d.id)`
+
+// accept is called by one goroutine at a time: the group's leader.
+func (s *postgresStore) accept(ctx context.Context, ops []op) error {
+	var records, others []op
+	for _, o := range merge(ops) {
+		if o.Kind == opRecord {
+			records = append(records, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	return s.with(ctx, func(c *sql.Conn) error {
+		if len(others) > 0 {
+			if err := s.acceptOthers(ctx, c, others); err != nil {
+				return err
+			}
+		}
+		return s.acceptRecords(ctx, c, records)
+	})
+}
+
+func (s *postgresStore) acceptRecords(ctx context.Context, c *sql.Conn, records []op) error {
+	const rounds = 5 // one is usual, two happen
+	for range rounds {
+		if len(records) == 0 {
+			return nil
+		}
+		again, err := s.acceptOnce(ctx, c, records)
+		if err != nil {
+			return err
+		}
+		left := records[:0:0]
+		for _, o := range records {
+			if again[o.ID] {
+				left = append(left, o)
+			}
+		}
+		records = left
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	return fmt.Errorf("inbox: payment %s changes all the time; accept it again", records[0].ID)
+}
+
+func (s *postgresStore) acceptOnce(ctx context.Context, c *sql.Conn, records []op) (map[string]bool, error) {
+	text, err := json.Marshal(records)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.QueryContext(ctx, s.d.sql(sqlAccept), string(text))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var again map[string]bool
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		if again == nil {
+			again = map[string]bool{}
+		}
+		again[id] = true
+	}
+	return again, rows.Err()
+}
+
+func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op) error {
+	tx, err := c.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, o := range ops {
+		if err := s.apply(ctx, tx, o); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// with calls do with the connection, and once more with a new one if that one turns
+// out to be dead. Ops are idempotent, so it does no harm if the first call had its effect.
+func (s *postgresStore) with(ctx context.Context, do func(*sql.Conn) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for try := 0; ; try++ {
+		if s.conn == nil {
+			c, err := s.db.Conn(ctx)
+			if err != nil {
+				return err
+			}
+			s.conn = c
+		}
+		err := do(s.conn)
+		if err == nil {
+			return nil
+		}
+		if !alive(ctx, s.conn) {
+			_ = s.conn.Close()
+			s.conn = nil
+			if try == 0 && ctx.Err() == nil {
+				continue
+			}
+		}
+		return err
+	}
+}
+
+func alive(ctx context.Context, c *sql.Conn) bool {
+	err := c.PingContext(ctx)
+	return err == nil || !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) && ctx.Err() != nil
+}
+
+func (s *postgresStore) fold(context.Context) (bool, error) { return false, nil }
+
+func (s *postgresStore) unfolded(uuid.UUID) (op, bool) { return op{}, false }
+
+func (s *postgresStore) ledger() *sql.DB { return s.db }
+func (s *postgresStore) reader() *sql.DB { return s.db }
+
+func (s *postgresStore) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		return nil
+	}
+	err := s.conn.Close()
+	s.conn = nil
+	return err
+}

@@ -1,0 +1,216 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// sqliteStore writes ops to the intake file, with one sync a group, and folds them into
+// the ledger when the ledger's one writer is free. A handler's open transaction is
+// that writer, so an acceptance never waits for it.
+type sqliteStore struct {
+	applier
+	db     SQLite
+	intake *sql.Conn
+	insert *sql.Stmt
+	forget *sql.Stmt
+	file   string // the intake file's own id: positions of another file mean nothing
+
+	mu      sync.Mutex
+	waiting []numbered    // durable, not folded, in order
+	byID    map[string]op // of waiting, see unfolded
+	folding sync.Mutex
+	folded  int64 // position in the intake file
+}
+
+type numbered struct {
+	n int64
+	op
+}
+
+const sqlIntake = `CREATE TABLE IF NOT EXISTS intake (n INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL) STRICT;
+	CREATE TABLE IF NOT EXISTS file (id TEXT NOT NULL) STRICT`
+
+func openSQLiteStore(ctx context.Context, db SQLite, a applier) (*sqliteStore, error) {
+	s := &sqliteStore{applier: a, db: db, byID: map[string]op{}}
+	var err error
+	if s.intake, err = db.Intake.Conn(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.intake.Close())
+	}
+	return s, nil
+}
+
+func (s *sqliteStore) prepare(ctx context.Context) error {
+	if _, err := s.intake.ExecContext(ctx, sqlIntake); err != nil {
+		return err
+	}
+	if _, err := s.intake.ExecContext(ctx, `INSERT INTO file (id) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM file)`, uuid.NewString()); err != nil {
+		return err
+	}
+	if err := s.intake.QueryRowContext(ctx, `SELECT id FROM file`).Scan(&s.file); err != nil {
+		return err
+	}
+	err := s.db.Writer.QueryRowContext(ctx, s.d.sql(`SELECT CAST(value AS INTEGER) FROM {p}meta WHERE name = ?1`), "folded "+s.file).Scan(&s.folded)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	if s.insert, err = s.intake.PrepareContext(ctx, `INSERT INTO intake (op) VALUES (?1)`); err != nil {
+		return err
+	}
+	s.forget, err = s.intake.PrepareContext(ctx, `DELETE FROM intake WHERE n <= ?1`)
+	return err
+}
+
+// load finds what a process before this one made durable and did not fold.
+func (s *sqliteStore) load(ctx context.Context) error {
+	rows, err := s.intake.QueryContext(ctx, `SELECT n, op FROM intake WHERE n > ?1 ORDER BY n`, s.folded)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var o numbered
+		var text string
+		if err := rows.Scan(&o.n, &text); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(text), &o.op); err != nil {
+			return fmt.Errorf("intake line %d: %w", o.n, err)
+		}
+		s.remember(o)
+	}
+	return rows.Err()
+}
+
+// remember adds o to what waits. The caller holds s.mu, or is alone.
+func (s *sqliteStore) remember(o numbered) {
+	s.waiting = append(s.waiting, o)
+	s.index(o.op)
+}
+
+func (s *sqliteStore) index(o op) {
+	have, held := s.byID[o.ID]
+	switch o.Kind {
+	case opRecord, opReview:
+		if !held || have.Kind == opBind {
+			s.byID[o.ID] = o
+		}
+	case opBind:
+		if !held {
+			s.byID[o.ID] = o
+		}
+	case opHint, opRaw, opOrder:
+	}
+}
+
+// accept is called by one goroutine at a time: the group's leader.
+func (s *sqliteStore) accept(ctx context.Context, ops []op) error {
+	s.mu.Lock()
+	folded := s.folded
+	s.mu.Unlock()
+	tx, err := s.intake.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	lines := make([]numbered, len(ops))
+	insert := tx.StmtContext(ctx, s.insert)
+	for i, o := range ops {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		result, err := insert.ExecContext(ctx, string(text))
+		if err != nil {
+			return err
+		}
+		if lines[i].n, err = result.LastInsertId(); err != nil {
+			return err
+		}
+		lines[i].op = o
+	}
+	if _, err := tx.StmtContext(ctx, s.forget).ExecContext(ctx, folded); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range lines {
+		s.remember(line)
+	}
+	return nil
+}
+
+const foldBatch = 512
+
+// fold applies what waits, in order, and the position with it: an op takes effect once.
+func (s *sqliteStore) fold(ctx context.Context) (bool, error) {
+	s.folding.Lock()
+	defer s.folding.Unlock()
+	s.mu.Lock()
+	batch := s.waiting[:min(len(s.waiting), foldBatch)]
+	s.mu.Unlock()
+	if len(batch) == 0 {
+		return false, nil
+	}
+	tx, err := s.db.Writer.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, o := range batch {
+		if err := s.apply(ctx, tx, o.op); err != nil {
+			return false, err
+		}
+	}
+	last := batch[len(batch)-1].n
+	if _, err := tx.ExecContext(ctx, s.d.sql(`INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`),
+		"folded "+s.file, fmt.Sprint(last)); err != nil {
+		return false, err
+	}
+	if err := tx.Commit(); err != nil {
+		return false, err
+	}
+	s.forgetFolded(batch, last)
+	return true, nil
+}
+
+func (s *sqliteStore) forgetFolded(batch []numbered, last int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.folded = last
+	rest := s.waiting[len(batch):]
+	s.waiting = append([]numbered(nil), rest...)
+	for _, o := range batch {
+		delete(s.byID, o.ID)
+	}
+	for _, o := range s.waiting {
+		s.index(o.op)
+	}
+}
+
+func (s *sqliteStore) unfolded(id uuid.UUID) (op, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, ok := s.byID[id.String()]
+	return o, ok
+}
+
+func (s *sqliteStore) ledger() *sql.DB { return s.db.Writer }
+func (s *sqliteStore) reader() *sql.DB { return s.db.Reader }
+
+func (s *sqliteStore) close() error { return s.intake.Close() }

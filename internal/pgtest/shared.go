@@ -1,0 +1,72 @@
+package pgtest
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+)
+
+// Environment is the variable with the DSN of a server that is there already.
+const Environment = "DEPOSITPAY_TEST_POSTGRES"
+
+// shared is the one server of this process, and what became of its start.
+var shared struct {
+	sync.Mutex
+	server *server
+	err    error
+}
+
+// serverDSN starts the shared server at the first call. A failure is final: the next test
+// would only wait for the same one.
+func serverDSN() (string, error) {
+	if dsn := os.Getenv(Environment); dsn != "" {
+		return dsn, nil
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server == nil && shared.err == nil {
+		shared.server, shared.err = newServer()
+	}
+	if shared.err != nil {
+		return "", shared.err
+	}
+	return shared.server.dsn("postgres"), nil
+}
+
+// Main runs the tests and ends the shared server, then the process.
+func Main(m *testing.M) { os.Exit(Stopping(m).Run()) }
+
+// Runner is what goleak.VerifyTestMain takes.
+type Runner interface{ Run() int }
+
+// Stopping is m, which also ends the shared server: goleak.VerifyTestMain(pgtest.Stopping(m)).
+func Stopping(m Runner) Runner { return stopping{m} }
+
+type stopping struct{ tests Runner }
+
+func (s stopping) Run() int {
+	code := s.tests.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.server != nil {
+		if err := shared.server.close(); err != nil {
+			_, _ = fmt.Fprintln(os.Stderr, "pgtest:", err)
+			code = max(code, 1)
+		}
+		shared.server = nil
+	}
+	return code
+}
+
+// missing ends the test: with a failure in CI, which does without nothing, and elsewhere
+// with a skip that is hard to overlook.
+func missing(t testing.TB, err error) {
+	t.Helper()
+	message := fmt.Sprintf("no PostgreSQL: %v; install it (Debian: apt-get install postgresql; macOS: brew install postgresql@17), or set %s to the DSN of a server on which databases may be created", err, Environment)
+	if os.Getenv("CI") != "" {
+		t.Fatal("pgtest: CI does without nothing: " + message)
+	}
+	_, _ = fmt.Fprintln(os.Stderr, "pgtest: SKIPPED: "+message)
+	t.Skip("SKIPPED: " + message)
+}

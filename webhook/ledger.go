@@ -1,0 +1,65 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
+
+// Standing is how a payment stands with a Ledger.
+type Standing int
+
+// The standings.
+const (
+	// StandingUnknown: nothing is known of the id. Anybody can make ids up.
+	StandingUnknown Standing = iota
+	// StandingExpected: the merchant created this payment, so the id is no stranger's
+	// invention: its confirm does not use up Config.ConfirmRate, and it is on record.
+	StandingExpected
+	// StandingHandled: the payment is in safe hands, as in Sink.Handled.
+	StandingHandled
+)
+
+// Ledger is a Sink that knows which payments are expected, and that writes an unknown
+// id down before it is confirmed. If Config.Sink is one, the Handler uses it as such;
+// *inbox.Inbox is one. Its methods are called like Sink's.
+type Ledger interface {
+	Sink
+
+	// Standing is asked in place of Handled. An error is answered 503 and nothing is
+	// confirmed.
+	Standing(ctx context.Context, id uuid.UUID) (Standing, error)
+
+	// Note makes durable that a webhook named id. It is called for StandingUnknown only,
+	// after the rate limit and before the confirm: a confirm may complete the payment,
+	// the service does not name it again then, and the process may be killed before
+	// Accept. An error is answered 503 and nothing is confirmed.
+	Note(ctx context.Context, id uuid.UUID) error
+}
+
+// standing asks the Sink, whichever kind it is.
+func (h *Handler) standing(ctx context.Context, id uuid.UUID) (s Standing, err error) {
+	if h.ledger != nil {
+		err = contain("Sink.Standing", func() (err error) {
+			s, err = h.ledger.Standing(ctx, id)
+			return err
+		})
+		return s, err
+	}
+	err = contain("Sink.Handled", func() error {
+		handled, err := h.cfg.Sink.Handled(ctx, id)
+		if handled {
+			s = StandingHandled
+		}
+		return err
+	})
+	return s, err
+}
+
+// note writes an unknown id down, if the Sink can.
+func (h *Handler) note(ctx context.Context, id uuid.UUID, s Standing) error {
+	if h.ledger == nil || s != StandingUnknown {
+		return nil
+	}
+	return contain("Sink.Note", func() error { return h.ledger.Note(ctx, id) })
+}
