@@ -153,8 +153,9 @@ func refused(err error) bool {
 
 const (
 	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage = 1 AND own = 0`
-	sqlEvict      = `DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM {p}payments p
-		WHERE p.stage = 1 AND p.own = 0 ORDER BY p.first_seen LIMIT ?1 {skip}) AND stage = 1`
+	sqlEvict      = `WITH c AS (SELECT p.payment_id FROM {p}payments p
+		WHERE p.stage = 1 AND p.own = 0 ORDER BY p.first_seen LIMIT ?1 {skip})
+		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = 1`
 )
 
 // evictHints keeps the number of unknown hints bounded, oldest out first. A real

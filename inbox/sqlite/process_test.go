@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -72,10 +71,7 @@ func TestKillKeepsWhatWasAcknowledged(t *testing.T) {
 		time.AfterFunc(time.Duration(rand.Int64N(int64(150*time.Millisecond))), func() { _ = other.cmd.Process.Kill() })
 		for toIntake := false; other.lines.Scan(); toIntake = !toIntake {
 			id, err := strconv.ParseInt(other.lines.Text(), 10, 64)
-			if err != nil {
-				require.True(t, strings.HasPrefix(err.Error(), "strconv"), "a cut line")
-				break
-			}
+			require.NoError(t, err) // a line that was cut is a smaller number, which is stored, too
 			if toIntake {
 				intakeIDs = append(intakeIDs, id)
 			} else {

@@ -16,7 +16,7 @@ func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	s, err := newServer()
 	if err != nil {
-		missing(t, err)
+		missing(t, os.Stderr, err)
 	}
 	t.Cleanup(func() {
 		if err := s.close(); err != nil {

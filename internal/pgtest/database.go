@@ -32,7 +32,7 @@ func New(t testing.TB) *Database {
 	t.Helper()
 	base, err := serverDSN()
 	if err != nil {
-		missing(t, err)
+		missing(t, os.Stderr, err)
 	}
 	name := fmt.Sprintf("depositpay_test_%d_%d", os.Getpid(), databases.Add(1))
 	// In containers two processes can have one id: an outer server may know the name.

@@ -87,10 +87,12 @@ func TestMissing(t *testing.T) {
 	for ci, ends := range map[string]string{"": "skipped", "true": "failed"} {
 		t.Setenv("CI", ci)
 		fake := &recorder{TB: t}
-		pgtest.Missing(fake, errors.New("none is here"))
+		var loud strings.Builder
+		pgtest.Missing(fake, &loud, errors.New("none is here"))
 		require.Equal(t, ends, fake.ended)
 		require.Contains(t, fake.message, "no PostgreSQL: none is here; install it")
 		require.Contains(t, fake.message, pgtest.Environment)
+		require.Contains(t, loud.String(), "SKIPPED: no PostgreSQL: none is here")
 	}
 }
 

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 // TestVictim is no test of its own, see TestNothingOutlivesTheTests.
 func TestVictim(t *testing.T) {
 	if os.Getenv(helperVictim) == "" {
-		t.Skip("runs in a process of its own")
+		return
 	}
 	for _, dsn := range []string{pgtest.New(t).DSN, pgtest.NewCluster(t).DSN("postgres")} {
 		_, _ = fmt.Fprintln(os.Stdout, dsn)

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"testing"
@@ -61,12 +62,12 @@ func (s stopping) Run() int {
 
 // missing ends the test: with a failure in CI, which does without nothing, and elsewhere
 // with a skip that is hard to overlook.
-func missing(t testing.TB, err error) {
+func missing(t testing.TB, loud io.Writer, err error) {
 	t.Helper()
 	message := fmt.Sprintf("no PostgreSQL: %v; install it (Debian: apt-get install postgresql; macOS: brew install postgresql@17), or set %s to the DSN of a server on which databases may be created", err, Environment)
 	if os.Getenv("CI") != "" {
 		t.Fatal("pgtest: CI does without nothing: " + message)
 	}
-	_, _ = fmt.Fprintln(os.Stderr, "pgtest: SKIPPED: "+message)
+	_, _ = fmt.Fprintln(loud, "pgtest: SKIPPED: "+message)
 	t.Skip("SKIPPED: " + message)
 }
