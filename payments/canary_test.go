@@ -32,7 +32,8 @@ func spellings() []string {
 func echo(status int) func(int, rawserver.Request) rawserver.Action {
 	return func(_ int, r rawserver.Request) rawserver.Action {
 		said, _ := json.Marshal(map[string]string{"error": r.Query + canary, "error_msg": r.Body})
-		return rawserver.Action{Bytes: rawserver.JSON(status, string(said), "Location: /?"+r.Query, "Retry-After: 0")}
+		return rawserver.Action{Bytes: rawserver.JSON(status, string(said), "Location: /?"+r.Query, "Retry-After: 0",
+			"Content-Location: /?"+r.Query, "Set-Cookie: last="+r.Query)}
 	}
 }
 
@@ -55,6 +56,7 @@ func TestTokenCanary(t *testing.T) {
 		"garbage":           raw("GARBAGE %s\r\n\r\n", rawserver.FIN),
 		"garbage header":    raw("HTTP/1.1 200 OK\r\n%s\r\n\r\n", rawserver.FIN),
 		"bad status":        raw("HTTP/1.1 %s\r\n\r\n", rawserver.FIN),
+		"status line":       raw("HTTP/1.1 200 %s\r\nContent-Length: 2\r\n\r\n{}", rawserver.Keep),
 		"closed":            raw("%.0s", rawserver.FIN),
 		"reset":             raw("%.0s", rawserver.RST),
 		"cut body":          raw("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n%s", rawserver.FIN),

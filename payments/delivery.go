@@ -100,6 +100,9 @@ func (c *Client) readDelivery(op *transport.Op, reply api.Reply, payToken uuid.U
 			d.Extra = c.decoder.keep(d.Extra, name, raw)
 		}
 	}
+	if op == opStatus && d.Status == "" {
+		return Delivery{}, newError(c.caller.Undecodable(op, reply.Outcome, "it has no status"), payToken)
+	}
 	if d.PaymentID != uuid.Nil && d.PaymentID != payToken {
 		return Delivery{}, c.mismatch(op, reply, payToken, ErrWrongPayment, "the answer is about payment "+d.PaymentID.String())
 	}

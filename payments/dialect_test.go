@@ -134,7 +134,7 @@ func TestTokenRefused(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations {
 		require.ErrorIs(t, op.call(t.Context(), answering(t, 401, `{}`)), payments.ErrTokenRefused)
-		require.ErrorIs(t, op.call(t.Context(), answering(t, 403, `no`)), payments.ErrTokenRefused)
+		require.ErrorIs(t, op.call(t.Context(), answering(t, 403, `{"error":"NO","error_msg":"x"}`)), payments.ErrTokenRefused)
 		require.ErrorIs(t, op.call(t.Context(), answering(t, 200, `{"error":"invalid_token"}`)), payments.ErrTokenRefused)
 		require.NotErrorIs(t, op.call(t.Context(), answering(t, 200, `{"error":"BUSY"}`)), payments.ErrTokenRefused)
 	}

@@ -60,7 +60,14 @@ func (m *Metadata) object() object {
 		o.raw("items", append(list, ']'))
 	}
 	o.optional(defaultGameField, m.GameProduct)
-	o.extra(m.Extra)
+	extra := m.Extra
+	if other, taken := extra[defaultGameField]; taken && m.GameProduct != "" {
+		// The deployment's own field has another name, and this one is a stranger.
+		extra = maps.Clone(extra)
+		delete(extra, defaultGameField)
+		extra["_"+defaultGameField] = other
+	}
+	o.extra(extra)
 	return o
 }
 

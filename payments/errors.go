@@ -18,8 +18,8 @@ var (
 	ErrAmbiguous = api.ErrAmbiguous
 	// ErrUndecodable: a complete answer arrived that cannot be read; Error.Raw has it.
 	ErrUndecodable = api.ErrUndecodable
-	// ErrTokenRefused: the service does not accept the API token (HTTP 401 or 403, or one
-	// of the codes of Config.TokenErrorCodes). Trying again will not help.
+	// ErrTokenRefused: the service does not accept the API token (HTTP 401, HTTP 403 with an
+	// error of the service, or one of the codes of Config.TokenErrorCodes). Trying again will not help.
 	ErrTokenRefused = api.ErrTokenRefused
 )
 

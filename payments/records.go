@@ -44,7 +44,7 @@ var (
 func (c *Client) Next(ctx context.Context) (Payment, error) {
 	reply, failure := c.caller.Do(ctx, opNext, "", nil, isRecord)
 	switch {
-	case failure != nil && c.caller.IsEmptyCode(failure.Code):
+	case failure != nil && !failure.Ambiguous && c.caller.IsEmptyCode(failure.Code):
 		return Payment{}, noPayment(failure)
 	case failure != nil:
 		return Payment{}, newError(failure, uuid.Nil)

@@ -76,7 +76,7 @@ func (r *run) log(ctx context.Context, e Event) {
 	switch e.Kind {
 	case KindAmbiguous, KindUnverified, KindUnhanded:
 		level = slog.LevelError
-	case KindSinkFailed, KindError, KindPendingFull:
+	case KindSinkFailed, KindSinkDown, KindError, KindPendingFull:
 		level = slog.LevelWarn
 	case KindReceived, KindHandedOver, KindResumed:
 	}
@@ -94,7 +94,7 @@ func (r *run) log(ctx context.Context, e Event) {
 		attrs = append(attrs, slog.String("payment_id", e.Payment.ID.String()))
 	case KindAmbiguous:
 		attrs = append(attrs, rawAttrs(e.Err)...)
-	case KindError, KindPendingFull, KindResumed:
+	case KindError, KindSinkDown, KindPendingFull, KindResumed:
 	}
 	if e.Attempt > 0 {
 		attrs = append(attrs, slog.Int("attempt", e.Attempt))

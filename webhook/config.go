@@ -72,9 +72,11 @@ type Config struct {
 	// may run at once from many goroutines. Its panics are contained. Each failure is
 	// logged by Logger as well.
 	OnHandOverFailed func(p payments.Payment, err error)
-	// Logger gets one record a request: at debug level for 2xx and 4xx, info for 429 and
-	// what was not confirmed (anyone can cause those), warn for time-outs, error where the
-	// Sink failed. Bodies, path secrets and tokens never get there. Default: none.
+	// Logger gets one record a request: at debug level for what strangers can cause at any
+	// rate (2xx, 4xx, what was not confirmed), warn for time-outs, error where the
+	// Sink failed or the answer to a confirm was lost, since the service may not deliver
+	// again then. Bodies, path secrets and tokens never get there. Default slog.Default(),
+	// so that no loss goes unseen.
 	Logger *slog.Logger
 }
 
@@ -93,7 +95,7 @@ func (cfg Config) withDefaults() Config {
 		cfg.ConfirmBurst = int(min(max(1, math.Ceil(2*cfg.ConfirmRate)), math.MaxInt32))
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+		cfg.Logger = slog.Default()
 	}
 	return cfg
 }

@@ -60,7 +60,10 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Sink.Note: %w", err)}
 	}
 	p, err := h.verify(ctx, id)
-	if err != nil {
+	switch {
+	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
+		return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, err}
+	case err != nil:
 		return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}
 	}
 	if err := h.handOver(ctx, p); err != nil {

@@ -24,6 +24,7 @@ const (
 	OutcomeMalformed   Outcome = "malformed"   // 400, 405, 408, 413, 415
 	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent or ConfirmRate
 	OutcomeUnconfirmed Outcome = "unconfirmed" // 503: unknown, not paid, or the service failed
+	OutcomeAmbiguous   Outcome = "ambiguous"   // 503: the answer to the confirm was lost or unreadable; the payment may be complete
 	OutcomeSinkFailed  Outcome = "sink_failed" // 503: Sink.Handled or Sink.Accept failed
 	OutcomeTimeout     Outcome = "timeout"     // 503: still in work when the budget ended
 )
@@ -102,13 +103,12 @@ func (h *Handler) report(ctx context.Context, e Event) {
 func (h *Handler) log(ctx context.Context, e Event) {
 	level := slog.LevelDebug
 	switch e.Outcome {
-	case OutcomeSinkFailed:
+	case OutcomeSinkFailed, OutcomeAmbiguous:
 		level = slog.LevelError
 	case OutcomeTimeout:
 		level = slog.LevelWarn
-	case OutcomeLimited, OutcomeUnconfirmed:
-		level = slog.LevelInfo
-	case OutcomeAccepted, OutcomeRepeated, OutcomeForbidden, OutcomeMalformed:
+	case OutcomeAccepted, OutcomeRepeated, OutcomeForbidden, OutcomeMalformed, OutcomeLimited, OutcomeUnconfirmed:
+		// Strangers can cause these at any rate.
 	}
 	if !h.cfg.Logger.Enabled(ctx, level) {
 		return

@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -98,7 +99,15 @@ func TestLogLevels(t *testing.T) {
 	}
 	assert.Equal(t, "DEBUG", level(named(p.ID)))
 	assert.Equal(t, "DEBUG", level(delivery(`{}`)))
-	assert.Equal(t, "INFO", level(named(uuid.New())))
+	assert.Equal(t, "DEBUG", level(named(uuid.New())), "strangers can cause it at any rate")
+
+	h = newHandler(t, webhook.Config{
+		Client: confirmerFunc(func(context.Context, uuid.UUID) (payments.Payment, error) {
+			return payments.Payment{}, payments.ErrAmbiguous
+		}),
+		Logger: slog.New(slog.NewJSONHandler(&out, nil)),
+	})
+	assert.Equal(t, "ERROR", level(named(p.ID)), "the payment may be complete and come no more")
 }
 
 func TestHookPanics(t *testing.T) {

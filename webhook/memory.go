@@ -94,13 +94,13 @@ func warnReview(p payments.Payment, reason error) {
 		slog.Time("verified_ts", p.VerifiedAt))
 }
 
-// Handled reports whether the payment was granted, or kept for review. It never
-// fails.
+// Handled reports whether the payment was granted. It never fails. A payment in review
+// is not handled: a later record of it may have an amount.
 func (m *Memory) Handled(_ context.Context, id uuid.UUID) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, known := m.seen.get(id)
-	return known, nil
+	granted, known := m.seen.get(id)
+	return known && granted, nil
 }
 
 // Accept grants p: it runs the handler, unless that has succeeded for p.ID. If the

@@ -273,8 +273,8 @@ func testShutdown(t *testing.T, open func(*testing.T) Database) {
 	later := paid("order-2", 1)
 	s.accept(later) // intake does not need Run
 	select {
-	case <-done:
-		t.Fatal("Run returned while a handler was running")
+	case err := <-done:
+		t.Fatal("Run returned while a handler was running", err)
 	default:
 	}
 	close(leave)

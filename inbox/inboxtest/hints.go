@@ -269,7 +269,8 @@ func testList(t *testing.T, open func(*testing.T) Database) {
 	require.Empty(t, keys(inbox.Filter{Stages: []inbox.Stage{inbox.StageReview}}))
 	require.Empty(t, keys(inbox.Filter{Identifier: "order-2"}))
 	require.Len(t, keys(inbox.Filter{Limit: 250}), 250)
-	for range s.box.List(t.Context(), inbox.Filter{}) {
+	for _, err := range s.box.List(t.Context(), inbox.Filter{}) {
+		require.NoError(t, err)
 		break // a reader may leave at any time
 	}
 	status, err := s.box.Status(t.Context())

@@ -24,7 +24,7 @@ import (
 
 // post delivers a webhook and returns the answer's status.
 func post(h http.Handler, id uuid.UUID) int {
-	r := httptest.NewRequest(http.MethodPost, "/hook", strings.NewReader(`{"payment_id":"`+id.String()+`"}`))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/hook", strings.NewReader(`{"payment_id":"`+id.String()+`"}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -47,6 +47,8 @@ func (c *Caller) read(op *transport.Op, o transport.Outcome, reader func([]byte)
 		switch {
 		case err != nil:
 			return Reply{}, c.Undecodable(op, o, err.Error())
+		case a.Failed && a.Unread && c.IsEmptyCode(a.Code):
+			return Reply{}, c.Undecodable(op, o, "it says that no payment waits, beside something that may be one")
 		case a.Failed:
 			return Reply{}, c.refusal(op, o, a)
 		case a.Empty && !o.Whole && len(wire.Trim(o.Body)) == 0:
@@ -60,16 +62,23 @@ func (c *Caller) read(op *transport.Op, o transport.Outcome, reader func([]byte)
 // failure reads an outcome that is no success by its status.
 func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader func([]byte) (wire.Answer, error)) *Failure {
 	a, err := reader(o.Body)
+	once := op.Class == transport.Once || op.Class == transport.Destructive
+	if once && (a.Result || errors.Is(err, wire.ErrContradiction)) {
+		// A result under a status that says otherwise: it may be all there is of a payment.
+		return c.Undecodable(op, o, fmt.Sprintf("it holds a result, with HTTP status %d", o.Status))
+	}
 	f := c.refusal(op, o, a)
 	if o.Cause != nil { // a typed nil must not get into the interface
 		f.Cause = o.Cause
 	}
 	f.RetryAfter = o.RetryAfter
 	f.Unsent = o.Kind == transport.Unsent
-	emptyCode := a.Failed && c.IsEmptyCode(a.Code)
+	emptyCode := a.Failed && c.IsEmptyCode(a.Code) && !a.Unread
 	f.Ambiguous = o.Kind == transport.Unknown && op.Class != transport.ReadOnly && !emptyCode
-	if !a.Failed {
+	if !a.Failed || f.Ambiguous {
 		f.Raw = c.raw(o.Body)
+	}
+	if !a.Failed {
 		f.Detail = c.excerpt(o, err)
 	}
 	return f
@@ -82,7 +91,8 @@ func (c *Caller) refusal(op *transport.Op, o transport.Outcome, a wire.Answer) *
 		Op: op, Code: r.String(a.Code), Message: r.String(a.Message),
 		HTTPStatus: o.Status, Attempts: o.Attempts,
 	}
-	f.TokenRefused = o.Status == http.StatusUnauthorized || o.Status == http.StatusForbidden ||
+	// A 403 without the service's error shape is somebody else's: a firewall, a proxy.
+	f.TokenRefused = o.Status == http.StatusUnauthorized || o.Status == http.StatusForbidden && a.Failed ||
 		slices.Contains(c.TokenCodes, strings.ToUpper(a.Code))
 	return f
 }

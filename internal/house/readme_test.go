@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,21 +37,29 @@ func TestReadmeProgram(t *testing.T) {
 	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token()})
 	require.NoError(t, err)
 	t.Cleanup(client.CloseIdleConnections)
-	created, err := client.Create(t.Context(), payments.CreateRequest{Title: "Sword", Identifier: "order-1", Amount: payments.NewAmount(10000)})
-	require.NoError(t, err)
-	_, err = mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
-	require.NoError(t, err)
+	for _, deposit := range []mockserver.Deposit{{Failed: true}, {}} { // a failed voucher first
+		created, err := client.Create(t.Context(), payments.CreateRequest{Title: "Sword", Identifier: "order-1", Amount: payments.NewAmount(10000)})
+		require.NoError(t, err)
+		_, err = mock.Deposit(created.PayToken.String(), deposit)
+		require.NoError(t, err)
+	}
 
 	cmd := exec.CommandContext(t.Context(), binary)
 	cmd.Env = append(os.Environ(), "DEPOSITPAY_URL="+mock.URL(), "DEPOSITPAY_TOKEN="+mock.Token())
-	out, err := cmd.StdoutPipe()
+	out, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "DEPOSIT paid 10000 for order-1\n", line)
-	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	require.NoError(t, cmd.Wait(), "Ctrl-C is a clean end")
+	lines := bufio.NewScanner(out)
+	said := ""
+	for lines.Scan() {
+		if said += lines.Text() + "\n"; strings.Contains(said, "DEPOSIT paid 10000 for order-1") {
+			break
+		}
+	}
+	require.Contains(t, said, "DEPOSIT paid 10000 for order-1")
+	require.NotContains(t, said, " paid 0 ")
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, cmd.Wait(), "SIGTERM is a clean end")
 }
 
 // build compiles program as a package of this module that only the compiler sees.

@@ -37,9 +37,44 @@ var mutants = []mutant{
 		"./payments", "TestRetryTable",
 	},
 	{
-		"a foreign transport's second dial hides the first request", "internal/transport/call.go",
-		"k.state.CompareAndSwap(assumed, dialing)", "k.state.Store(dialing)",
-		"./payments", "TestForeignTransportThatRetries",
+		"a lost attempt is forgotten when the next one fails otherwise", "internal/transport/retry.go",
+		"k.lost = true", "k.lost = false",
+		"./payments", "TestMixedAttempts",
+	},
+	{
+		"a middleware may send a poll twice", "internal/transport/call.go",
+		"if !k.op.Class.resendable() {\n\t\t\treturn errSentTwice", "if k == nil {\n\t\t\treturn errSentTwice",
+		"./payments", "TestMiddlewareThatRetries",
+	},
+	{
+		"a foreign transport counts as unsent", "internal/transport/pool.go",
+		"return rt, false", "return rt, true",
+		"./payments", "TestForeignTransport",
+	},
+	{
+		"the caller's transport keeps HTTP/2", "internal/transport/pool.go",
+		"t.TLSClientConfig.NextProtos = nil", "_ = t.TLSClientConfig.NextProtos",
+		"./payments", "TestCallersTransportIsHardened",
+	},
+	{
+		"an empty envelope hides a record beside it", "internal/wire/answer.go",
+		"case t.emptyEnvelope && !t.other && !t.unread:", "case t.emptyEnvelope:",
+		"./payments", "TestPaidRecordIsNeverSwallowed",
+	},
+	{
+		"a record under an error status is forgotten", "internal/api/call.go",
+		"if once && (a.Result ||", "if once && false && (a.Result ||",
+		"./payments", "TestPaidRecordIsNeverSwallowed",
+	},
+	{
+		"a denied record is granted", "internal/wire/answer.go",
+		"return string(t.success) == \"false\" ||", "return",
+		"./payments", "TestPaidRecordIsNeverSwallowed",
+	},
+	{
+		"headers show the token to a middleware", "internal/transport/inner.go",
+		"i.clean(resp)", "_ = resp",
+		"./payments", "TestTokenCanary",
 	},
 	{
 		"Retry-After is obeyed without a cap", "internal/transport/retry.go",

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
@@ -17,11 +18,10 @@ const (
 	notStarted int32 = iota // inner has not been asked yet
 	dialing                 // no connection, nothing sent
 	abandoned               // the caller left while dialing
-	assumed                 // a foreign transport has the request: taken for sent until it says otherwise
-	onWire                  // a connection was handed over: whether the service acted is unknown
+	onWire                  // a connection, or a foreign transport, has it: whether the service acted is unknown
 )
 
-func (k *call) maybeSent() bool { return k.state.Load() >= assumed }
+func (k *call) maybeSent() bool { return k.state.Load() == onWire }
 
 // call is one operation with all its attempts. It travels in the context.
 type call struct {
@@ -33,6 +33,8 @@ type call struct {
 
 	state    atomic.Int32
 	attempts int
+	again    bool   // the retry table has asked for another attempt
+	lost     bool   // an attempt before this one may have had its effect
 	status   int    // of the last complete answer, 0 if there was none
 	answer   []byte // the body, or what arrived of it
 	whole    bool   // the answer's end was marked by the peer, not by a closed connection
@@ -61,21 +63,31 @@ func (k *call) loop(r *http.Request) error {
 	return err
 }
 
-// begin resets the call for the next attempt. Without trace hooks (a caller's own
-// RoundTripper) the request counts as sent from the start.
-func (k *call) begin(traced bool) {
+var errSentTwice = errors.New("transport: Config.Middleware sends a request again by itself; it must not, that could lose or double a payment")
+
+// begin resets the call for the next attempt. Only the retry table may begin another
+// one: what a middleware sends again by itself is refused where that is not harmless,
+// and never makes a request that was sent look unsent.
+func (k *call) begin(traced bool) error {
+	if k.attempts > 0 && !k.again {
+		if !k.op.Class.resendable() {
+			return errSentTwice
+		}
+		k.lost = k.lost || k.maybeSent()
+	}
+	k.again = false
 	k.attempts++
 	k.status, k.answer, k.whole, k.failure, k.retryHdr = 0, nil, false, nil, ""
 	if traced {
 		k.state.Store(dialing)
 	} else {
-		k.state.Store(assumed)
+		k.state.Store(onWire)
 	}
+	return nil
 }
 
-// trace learns whether anything can have been sent: GotConn never fired on a
-// transport that fires GetConn means that not one byte of this request left. Once
-// GotConn fired, nothing takes that back: a foreign transport may try again inside.
+// trace learns whether anything can have been sent: if GotConn never fired on an
+// *http.Transport, not one byte of this request left.
 //
 // httptrace changes the hooks that it is given, and an abandoned dial may still read
 // them, so every attempt has its own; only the first one's come with the call.
@@ -84,7 +96,6 @@ func (k *call) trace() *httptrace.ClientTrace {
 	if k.attempts > 1 {
 		hooks = new(httptrace.ClientTrace)
 	}
-	hooks.GetConn = func(string) { k.state.CompareAndSwap(assumed, dialing) }
 	hooks.GotConn = func(httptrace.GotConnInfo) { k.state.Store(onWire) }
 	return hooks
 }

@@ -106,6 +106,10 @@ func ValidateToken(token string) error {
 	if token == "" {
 		return &FieldError{"Token", "is empty; set the application API token (interface §5)"}
 	}
+	const longest = 1024 // redaction looks for every spelling of it
+	if len(token) > longest {
+		return &FieldError{"Token", fmt.Sprintf("is longer than %d bytes; is it a file's contents?", longest)}
+	}
 	for _, r := range token {
 		if r <= ' ' || r == 0x7f {
 			return &FieldError{"Token", "holds white space or a control character; was it copied with a line break?"}

@@ -32,7 +32,9 @@ func (i *inner) RoundTrip(r *http.Request) (*http.Response, error) {
 	if k == nil {
 		return nil, errNoCall
 	}
-	k.begin(i.traced)
+	if err := k.begin(i.traced); err != nil {
+		return nil, err
+	}
 	ctx, cancel := k.context(r.Context())
 	defer cancel()
 	began := time.Now()
@@ -164,12 +166,27 @@ func (i *inner) above(resp *http.Response, r *http.Request, k *call) *http.Respo
 	resp.Body = http.NoBody
 	if i.cfg.Middleware != nil {
 		resp.Body = io.NopCloser(bytes.NewReader(i.redactor.Bytes(k.answer)))
+		i.clean(resp)
 	}
 	k.retryHdr = resp.Header.Get("Retry-After")
 	// http.Client parses Location even when it follows nothing, and prints what it
 	// cannot parse.
 	resp.Header.Del("Location")
 	return resp
+}
+
+// clean takes the token out of what a broken peer may have echoed into the head.
+func (i *inner) clean(resp *http.Response) {
+	resp.Status = i.redactor.String(resp.Status)
+	for _, header := range []http.Header{resp.Header, resp.Trailer} {
+		for name, values := range header {
+			delete(header, name)
+			for n := range values {
+				values[n] = i.redactor.String(values[n])
+			}
+			header[i.redactor.String(name)] = values
+		}
+	}
 }
 
 func (i *inner) log(ctx context.Context, k *call, began time.Time) {

@@ -49,8 +49,14 @@ func (k *call) outcome(err error) Outcome {
 	switch k.verdict {
 	case unsent:
 		o.Kind = Unsent
+		if k.lost {
+			o.Kind = Unknown
+		}
 	case refused:
 		o.Kind = Refused
+		if k.lost {
+			o.Kind = Unknown
+		}
 		o.RetryAfter, _ = backoff.RetryAfter(k.retryHdr, time.Now())
 	case unknown:
 		o.Kind = Unknown

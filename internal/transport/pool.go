@@ -41,13 +41,17 @@ func harden(t *http.Transport) *http.Transport {
 	t.Protocols.SetHTTP1(true)
 	t.ForceAttemptHTTP2 = false
 	t.TLSNextProto = nil
+	if t.TLSClientConfig != nil {
+		t.TLSClientConfig.NextProtos = nil // or the server may be told of HTTP/2 all the same
+	}
 	// A cut plain body still shows the payment id, a cut compressed one shows nothing.
 	t.DisableCompression = true
 	return t
 }
 
 // choose returns the transport to use, and whether it is an *http.Transport: only
-// there does a missing GotConn prove that nothing was sent. A caller's
+// there does a missing GotConn prove that nothing was sent. A foreign one may have
+// sent the request by another way before it asks an *http.Transport. A caller's
 // *http.Transport is cloned and hardened; its proxy, TLS and pool settings stay.
 func choose(rt http.RoundTripper) (http.RoundTripper, bool) {
 	switch t := rt.(type) {

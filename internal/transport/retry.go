@@ -41,7 +41,11 @@ func (k *call) judge(err error) verdict {
 func (k *call) checkRetry(ctx context.Context, _ *http.Response, err error) (again bool, _ error) {
 	k.verdict = k.judge(err)
 	k.wait = k.nextWait()
-	return k.wantsRetry(err) && outlasts(ctx, k.wait), nil
+	k.again = k.wantsRetry(err) && outlasts(ctx, k.wait)
+	if k.again && k.verdict == unknown {
+		k.lost = true
+	}
+	return k.again, nil
 }
 
 // outlasts tells whether ctx lives longer than wait. A wait that would outlive the

@@ -16,6 +16,11 @@ type Answer struct {
 	Code, Message string
 	// Object is the result, out of its envelope; nil if Empty or Failed.
 	Object []byte
+	// Result tells that Object has a member of the expected result.
+	Result bool
+	// Unread tells that an error stands beside an object or array that nothing explains:
+	// if it is a result, the error is not what it seems.
+	Unread bool
 	// List is the result of ReadList, an array; nil if Empty or Failed.
 	List []byte
 }
@@ -59,14 +64,11 @@ func ReadList(body []byte) (Answer, error) {
 }
 
 func read(body []byte, isResult func(string) bool, depth int) (Answer, error) {
-	if IsNull(body) || string(body) == "[]" {
+	if IsNull(body) || hollow(body) {
 		return Answer{Empty: true}, nil
 	}
 	if !IsObject(body) {
 		return Answer{}, fmt.Errorf("%w but %s", ErrNotObject, Describe(body))
-	}
-	if space(body, 1) == len(body)-1 {
-		return Answer{Empty: true}, nil
 	}
 	t, err := look(body, isResult)
 	if err != nil {
@@ -79,14 +81,19 @@ func read(body []byte, isResult func(string) bool, depth int) (Answer, error) {
 	}
 	code, message, failed := t.failure()
 	switch {
-	case failed && t.result:
+	case t.result && (failed || t.denied()):
 		return Answer{}, ErrContradiction
 	case failed:
-		return Answer{Failed: true, Code: code, Message: message}, nil
-	case t.emptyEnvelope:
+		return Answer{Failed: true, Code: code, Message: message, Unread: t.unread}, nil
+	case t.emptyEnvelope && !t.other && !t.unread:
 		return Answer{Empty: true}, nil
 	}
-	return Answer{Object: body}, nil
+	return Answer{Object: body, Result: t.result}, nil
+}
+
+// hollow tells whether raw is {} or [], with or without white space.
+func hollow(raw []byte) bool {
+	return len(raw) >= 2 && (raw[0] == '{' || raw[0] == '[') && space(raw, 1) == len(raw)-1
 }
 
 // top is what stands at the top level of an answer.
@@ -96,8 +103,19 @@ type top struct {
 	errMsg        []byte
 	code          []byte
 	message       []byte
+	success       []byte
+	status        bool // a member status
 	envelopes     [][]byte
 	emptyEnvelope bool
+	unread        bool // an object or array that nothing explains
+	other         bool // a value that nothing explains
+}
+
+// denied tells whether the answer says "no" beside a result: success is false, or a
+// flat result without a status of its own comes with a code that is no "fine".
+func (t *top) denied() bool {
+	c := scalar(t.code)
+	return string(t.success) == "false" || c != "" && !t.status && !success[strings.ToUpper(c)]
 }
 
 func look(body []byte, isResult func(string) bool) (top, error) {
@@ -119,10 +137,13 @@ func look(body []byte, isResult func(string) bool) (top, error) {
 		case "payment", "data", "result":
 			t.envelope(raw)
 			continue
+		case "success":
+			slot = &t.success
 		case "status":
-			continue // results and errors alike have one
+			t.status = true // results and errors alike have one
+			continue
 		default:
-			t.result = t.result || isResult(name) && !IsNull(raw)
+			t.member(isResult(name), raw)
 			continue
 		}
 		if *slot != nil {
@@ -133,12 +154,26 @@ func look(body []byte, isResult func(string) bool) (top, error) {
 	return t, nil
 }
 
+func (t *top) member(result bool, raw []byte) {
+	switch {
+	case IsNull(raw), hollow(raw):
+	case result:
+		t.result = true
+	case raw[0] == '{', raw[0] == '[':
+		t.unread = true
+	default:
+		t.other = true
+	}
+}
+
 func (t *top) envelope(raw []byte) {
 	switch {
+	case IsNull(raw), hollow(raw):
+		t.emptyEnvelope = true
 	case IsObject(raw):
 		t.envelopes = append(t.envelopes, raw)
-	case IsNull(raw), string(raw) == "[]":
-		t.emptyEnvelope = true
+	default:
+		t.member(false, raw)
 	}
 }
 
@@ -149,16 +184,21 @@ func (t *top) open(isResult func(string) bool, depth int) (a Answer, found bool,
 		if err != nil {
 			return Answer{}, false, err
 		}
-		if !t.isAnswer(inner, isResult) {
-			t.emptyEnvelope = t.emptyEnvelope || inner.Empty
+		switch {
+		case inner.Empty:
+			t.emptyEnvelope = true
+			continue
+		case !t.isAnswer(inner, isResult):
+			t.unread = true
 			continue
 		}
+		inner.Result = !inner.Failed
 		if found {
 			return Answer{}, false, errors.New("holds more than one result")
 		}
 		a, found = inner, true
 	}
-	if _, _, failed := t.failure(); failed && found && !a.Failed && !IsNull(t.err) {
+	if _, _, failed := t.failure(); found && !a.Failed && (failed || t.denied()) {
 		return Answer{}, false, ErrContradiction
 	}
 	return a, found, nil
