@@ -42,21 +42,13 @@ func (b *Inbox) sqlClaim() string {
 	return b.d.sql(strings.Replace(sqlClaim, "/*order*/", order, 1))
 }
 
-func (b *Inbox) claim(ctx context.Context, n int) ([]claim, error) {
-	rows, err := b.store.ledger().QueryContext(ctx, b.sqlClaim(), n, b.cfg.lease().Microseconds())
-	if err != nil {
-		return nil, fmt.Errorf("inbox: claim: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	var claims []claim
-	for rows.Next() {
+func (b *Inbox) claim(ctx context.Context, n int) (claims []claim, err error) {
+	err = b.store.claims(ctx, b.sqlClaim(), func(rows *sql.Rows) error {
 		c, err := scanClaim(rows)
-		if err != nil {
-			return nil, fmt.Errorf("inbox: claim: %w", err)
-		}
 		claims = append(claims, c)
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}, n, b.cfg.lease().Microseconds())
+	if err != nil {
 		return nil, fmt.Errorf("inbox: claim: %w", err)
 	}
 	return claims, nil

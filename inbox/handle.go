@@ -44,7 +44,7 @@ func (e *reviewError) Error() string { return "inbox: review: " + string(e.reaso
 func (b *Inbox) run(ctx context.Context, c *claim) {
 	ctx = context.WithoutCancel(ctx)
 	err := b.try(ctx, c)
-	record, done := context.WithTimeout(ctx, b.cfg.lease()-b.cfg.HandlerTimeout)
+	record, done := context.WithTimeout(ctx, recordTimeout)
 	defer done()
 	if recordErr := b.record(record, c, err); recordErr != nil {
 		// The row stays claimed until its lease ends; then it is tried again.

@@ -104,13 +104,16 @@ func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-func (b *Inbox) owed(ctx context.Context, own, n int) ([]owed, error) {
-	rows, err := b.store.ledger().QueryContext(ctx, b.d.sql(sqlOwed), n, confirmLease.Microseconds(), own)
+func (b *Inbox) owed(ctx context.Context, own, n int) (due []owed, err error) {
+	err = b.store.claims(ctx, b.d.sql(sqlOwed), func(rows *sql.Rows) error {
+		o, err := scanOwed(rows)
+		due = append(due, o)
+		return err
+	}, n, confirmLease.Microseconds(), own)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: what is owed: %w", err)
 	}
-
-	return collect(rows, scanOwed)
+	return due, nil
 }
 
 func scanOwed(rows *sql.Rows) (owed, error) {

@@ -182,16 +182,3 @@ func (b *Inbox) strings(ctx context.Context, query string, args ...any) ([]strin
 	}
 	return collect(rows, func(rows *sql.Rows) (s string, err error) { return s, rows.Scan(&s) })
 }
-
-func collect[T any](rows *sql.Rows, scan func(*sql.Rows) (T, error)) ([]T, error) {
-	defer func() { _ = rows.Close() }()
-	var all []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
-}

@@ -18,6 +18,8 @@ type store interface {
 	// unfolded returns what is durable and not effective yet for a payment: its record if
 	// there is one, else its registration.
 	unfolded(id uuid.UUID) (op, bool)
+	// claims runs a statement that claims rows, and scans them. It may run twice.
+	claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error
 	// ledger is for transactions, reader for queries.
 	ledger() *sql.DB
 	reader() *sql.DB

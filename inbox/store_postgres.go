@@ -3,11 +3,9 @@ package inbox
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/google/uuid"
 )
@@ -16,15 +14,14 @@ import (
 // a connection of its own, so that handlers cannot take the last one of the pool.
 type postgresStore struct {
 	applier
-	db *sql.DB
-
-	mu   sync.Mutex
-	conn *sql.Conn
+	db     *sql.DB
+	intake pinned
+	work   pinned
 }
 
 func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresStore, error) {
-	s := &postgresStore{applier: a, db: db}
-	return s, s.with(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) })
+	s := &postgresStore{applier: a, db: db, intake: pinned{db: db}, work: pinned{db: db}}
+	return s, s.intake.do(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) })
 }
 
 // sqlAccept is sqlRaise, sqlInsert and sqlReceipt for a whole group. It returns the
@@ -53,7 +50,7 @@ func (s *postgresStore) accept(ctx context.Context, ops []op) error {
 			others = append(others, o)
 		}
 	}
-	return s.with(ctx, func(c *sql.Conn) error {
+	return s.intake.do(ctx, func(c *sql.Conn) error {
 		if len(others) > 0 {
 			if err := s.acceptOthers(ctx, c, others); err != nil {
 				return err
@@ -125,37 +122,11 @@ func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op)
 	return tx.Commit()
 }
 
-// with calls do with the connection, and once more with a new one if that one turns
-// out to be dead. Ops are idempotent, so it does no harm if the first call had its effect.
-func (s *postgresStore) with(ctx context.Context, do func(*sql.Conn) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for try := 0; ; try++ {
-		if s.conn == nil {
-			c, err := s.db.Conn(ctx)
-			if err != nil {
-				return err
-			}
-			s.conn = c
-		}
-		err := do(s.conn)
-		if err == nil {
-			return nil
-		}
-		if !alive(ctx, s.conn) {
-			_ = s.conn.Close()
-			s.conn = nil
-			if try == 0 && ctx.Err() == nil {
-				continue
-			}
-		}
-		return err
-	}
-}
-
-func alive(ctx context.Context, c *sql.Conn) bool {
-	err := c.PingContext(ctx)
-	return err == nil || !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) && ctx.Err() != nil
+func (s *postgresStore) claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
+	return s.work.do(ctx, func(c *sql.Conn) error {
+		rows, err := c.QueryContext(ctx, query, args...)
+		return each(rows, err, scan)
+	})
 }
 
 func (s *postgresStore) fold(context.Context) (bool, error) { return false, nil }
@@ -165,13 +136,4 @@ func (s *postgresStore) unfolded(uuid.UUID) (op, bool) { return op{}, false }
 func (s *postgresStore) ledger() *sql.DB { return s.db }
 func (s *postgresStore) reader() *sql.DB { return s.db }
 
-func (s *postgresStore) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.conn == nil {
-		return nil
-	}
-	err := s.conn.Close()
-	s.conn = nil
-	return err
-}
+func (s *postgresStore) close() error { return errors.Join(s.intake.close(), s.work.close()) }

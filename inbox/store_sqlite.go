@@ -210,6 +210,11 @@ func (s *sqliteStore) unfolded(id uuid.UUID) (op, bool) {
 	return o, ok
 }
 
+func (s *sqliteStore) claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
+	rows, err := s.db.Writer.QueryContext(ctx, query, args...)
+	return each(rows, err, scan)
+}
+
 func (s *sqliteStore) ledger() *sql.DB { return s.db.Writer }
 func (s *sqliteStore) reader() *sql.DB { return s.db.Reader }
 

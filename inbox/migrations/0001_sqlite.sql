@@ -22,7 +22,7 @@ CREATE TABLE {p}payments (
 ) STRICT;
 CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
-CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage <> 3;
+CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
 CREATE INDEX {p}payments_who ON {p}payments (identifier, first_seen) WHERE stage = 2;
 
 -- What the merchant expects to be paid for.

@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"banks":              {"internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"webhook":            {"payments", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"poller":             {"payments", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"inbox":              {"payments", "webhook", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"mockserver":         {},
 	"internal/api":       {"internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"internal/transport": {"internal/backoff", "internal/secret"},
