@@ -71,22 +71,6 @@ func Example() {
 	// rows: 1
 }
 
-// What does not match the order is not granted: a person decides.
-func ExampleInbox_Approve() {
-	ctx := context.Background()
-	box, err := inbox.Open(ctx, inbox.Config{ /* SQLite or DB, Client, Handler */ })
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for e, err := range box.List(ctx, inbox.Filter{Stages: []inbox.Stage{inbox.StageReview}}) {
-		check(err)
-		fmt.Println(e.Key, e.Reason, e.Payment.PaidAmount)
-		check(box.Approve(ctx, e.Key, inbox.Decision{Actor: "kim", Reason: "paid the rest in the shop"}))
-	}
-	// Output: inbox: Config.Client: is required
-}
-
 func check(err error) {
 	if err != nil {
 		log.Fatal(err)

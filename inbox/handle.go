@@ -46,7 +46,14 @@ func (b *Inbox) run(ctx context.Context, c *claim) {
 	err := b.try(ctx, c)
 	record, done := context.WithTimeout(ctx, recordTimeout)
 	defer done()
-	if recordErr := b.record(record, c, err); recordErr != nil {
+	recordErr := b.record(record, c, err)
+	// The database may be restarting: a payment should not wait for its lease because of
+	// a second without it.
+	for failures := 0; recordErr != nil && record.Err() == nil; failures++ {
+		pause(record, backoff.Delay(failures, tick/4, 2*time.Second, backoff.Jitter()), nil)
+		recordErr = b.record(record, c, err)
+	}
+	if recordErr != nil {
 		// The row stays claimed until its lease ends; then it is tried again.
 		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: the result of a handler was not recorded",
 			slog.String("payment_id", c.id), slog.Any("error", recordErr))

@@ -30,6 +30,7 @@ type Inbox struct {
 	running bool
 	poll    pollSession
 	evicted atomic.Int64 // hints given up
+	failing atomic.Bool  // the last group was not stored
 }
 
 const (
@@ -116,7 +117,9 @@ func (b *Inbox) commit(ops []op) (err error) {
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
-	if err := b.store.accept(ctx, ops); err != nil {
+	err = b.store.accept(ctx, ops)
+	b.failing.Store(err != nil)
+	if err != nil {
 		return fmt.Errorf("inbox: not stored: %w", err)
 	}
 	b.wake()

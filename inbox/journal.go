@@ -46,7 +46,7 @@ func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
 			return nil, fmt.Errorf("inbox: open the poll journal: %w", err)
 		}
 		b.poll.id = id
-	} else if err := b.ping(ctx); err != nil {
+	} else if err := b.canStore(ctx); err != nil {
 		return nil, fmt.Errorf("inbox: the store is down: %w", err)
 	}
 	id := b.poll.id
@@ -57,10 +57,15 @@ func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
 
 func pollKey(id string) string { return "poll-" + id }
 
-// ping asks the database that acceptances go to.
-func (b *Inbox) ping(ctx context.Context) error {
+// canStore tells whether an acceptance would succeed now. A full disk answers pings, so
+// after an acceptance that failed only one that succeeds will do: otherwise polls would
+// go on taking payments that nothing can hold.
+func (b *Inbox) canStore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	if b.failing.Load() {
+		return b.group.do(ctx, op{Kind: opProbe, ID: "probe"})
+	}
 	return b.store.reader().PingContext(ctx)
 }
 

@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 )
 
@@ -16,16 +17,31 @@ type pinned struct {
 	conn *sql.Conn
 }
 
+// pinnedIdle is how long a transaction on a pinned connection may be silent. If this
+// process is stopped in the middle of one, or cut off, the rows that it has inserted
+// would hold up every other replica's acceptance of the same ids. It is below
+// commitTimeout, so that those who wait get through.
+const pinnedIdle = "5s"
+
+// maxCrossed bounds how often a statement is repeated that the server undid.
+const maxCrossed = 10
+
 // do calls fn with the connection, and once more with a new one if that one turns out
-// to be dead. So what fn does must be harmless to do twice.
+// to be dead, and again if the server undid it in favour of another transaction. So what
+// fn does must be harmless to do twice.
 func (p *pinned) do(ctx context.Context, fn func(*sql.Conn) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for try := 0; ; try++ {
+	for try, undone := 0, 0; ; try++ {
 		if err := p.connect(ctx); err != nil {
 			return err
 		}
 		err := fn(p.conn)
+		// Groups are sorted, which makes deadlocks rare and does not rule them out: in what
+		// order an UPDATE locks its rows is up to the planner.
+		for ; crossed(err) && undone < maxCrossed; undone++ {
+			err = fn(p.conn)
+		}
 		if err == nil || p.conn.PingContext(ctx) == nil {
 			return err
 		}
@@ -37,6 +53,13 @@ func (p *pinned) do(ctx context.Context, fn func(*sql.Conn) error) error {
 	}
 }
 
+// crossed tells whether the server undid a statement because of another transaction: a
+// deadlock or a serialization failure.
+func crossed(err error) bool {
+	var state interface{ SQLState() string } // of pgx and of lib/pq
+	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "40001")
+}
+
 func (p *pinned) connect(ctx context.Context) error {
 	if p.conn != nil {
 		return nil
@@ -45,9 +68,11 @@ func (p *pinned) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.ExecContext(ctx, "SET enable_seqscan = off"); err != nil {
-		_ = c.Close()
-		return err
+	for _, set := range []string{"SET enable_seqscan = off", "SET idle_in_transaction_session_timeout = '" + pinnedIdle + "'"} {
+		if _, err := c.ExecContext(ctx, set); err != nil {
+			_ = c.Close()
+			return err
+		}
 	}
 	p.conn = c
 	return nil
@@ -60,7 +85,9 @@ func (p *pinned) close() error {
 	if p.conn == nil {
 		return nil
 	}
-	_, _ = p.conn.ExecContext(context.Background(), "RESET enable_seqscan") // a dead one needs none
+	for _, reset := range []string{"RESET enable_seqscan", "RESET idle_in_transaction_session_timeout"} {
+		_, _ = p.conn.ExecContext(context.Background(), reset) // a dead one needs none
+	}
 	err := p.conn.Close()
 	p.conn = nil
 	return err

@@ -59,10 +59,12 @@ func (b *books) requireSurvives(cfg childConfig, reopen func()) {
 	cfg.Run, cfg.Accept = true, true
 	acknowledged := map[int]bool{}
 	began := time.Now()
-	for range kills() {
-		cfg.Last = cfg.First + 20 // few enough that their handlers run before the end
+	for i := range kills() {
+		// Some are killed while they accept, and some while their handlers run.
+		window := []time.Duration{200 * time.Millisecond, time.Second}[i%2]
+		cfg.Last = cfg.First + 12 // few enough that their handlers run before the end
 		p := begin(t, cfg)
-		<-time.After(time.Duration(rand.Int64N(int64(300 * time.Millisecond))))
+		<-time.After(time.Duration(rand.Int64N(int64(window))))
 		p.kill()
 		require.Empty(t, p.refused)
 		for _, n := range p.acks {

@@ -91,6 +91,8 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		if err == nil {
 			_, err = do(sqlOwn, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items)
 		}
+	case opProbe:
+		_, err = do(sqlSetMeta, "probe", "")
 	case opRaw:
 	}
 	if err == nil && (o.Kind == opRecord || o.Kind == opReview || o.Kind == opRaw) {

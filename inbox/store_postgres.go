@@ -3,9 +3,10 @@ package inbox
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -42,6 +43,10 @@ const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id 
 
 // accept is called by one goroutine at a time: the group's leader.
 func (s *postgresStore) accept(ctx context.Context, ops []op) error {
+	// In one order everywhere, so that two replicas with the same payments do not lock
+	// their rows crosswise. Stable: ops of one id keep theirs.
+	ops = slices.Clone(ops)
+	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
 	var records, others []op
 	for _, o := range merge(ops) {
 		if o.Kind == opRecord {
@@ -85,11 +90,11 @@ func (s *postgresStore) acceptRecords(ctx context.Context, c *sql.Conn, records 
 }
 
 func (s *postgresStore) acceptOnce(ctx context.Context, c *sql.Conn, records []op) (map[string]bool, error) {
-	text, err := json.Marshal(records)
+	text, err := marshalOps(records)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.QueryContext(ctx, s.d.sql(sqlAccept), string(text))
+	rows, err := c.QueryContext(ctx, s.d.sql(sqlAccept), text)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +111,21 @@ func (s *postgresStore) acceptOnce(ctx context.Context, c *sql.Conn, records []o
 		again[id] = true
 	}
 	return again, rows.Err()
+}
+
+func marshalOps(ops []op) (string, error) {
+	b := []byte{'['}
+	for i, o := range ops {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		text, err := o.MarshalJSON()
+		if err != nil {
+			return "", err
+		}
+		b = append(b, text...)
+	}
+	return string(append(b, ']')), nil
 }
 
 func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op) error {

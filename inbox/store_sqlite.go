@@ -23,18 +23,19 @@ type sqliteStore struct {
 	file   string // the intake file's own id: positions of another file mean nothing
 
 	mu      sync.Mutex
-	waiting []numbered    // durable, not folded, in order
+	waiting []line        // durable, not folded, in order
 	byID    map[string]op // of waiting, see unfolded
 	folding sync.Mutex
 	folded  int64 // position in the intake file
 }
 
-type numbered struct {
-	n int64
-	op
+// line is one line of the intake file: a group of ops that became durable together.
+type line struct {
+	n   int64
+	ops []op
 }
 
-const sqlIntake = `CREATE TABLE IF NOT EXISTS intake (n INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL) STRICT;
+const sqlIntake = `CREATE TABLE IF NOT EXISTS intake (n INTEGER PRIMARY KEY AUTOINCREMENT, ops TEXT NOT NULL) STRICT;
 	CREATE TABLE IF NOT EXISTS file (id TEXT NOT NULL) STRICT`
 
 func openSQLiteStore(ctx context.Context, db SQLite, a applier) (*sqliteStore, error) {
@@ -66,7 +67,7 @@ func (s *sqliteStore) prepare(ctx context.Context) error {
 	if err := s.load(ctx); err != nil {
 		return err
 	}
-	if s.insert, err = s.intake.PrepareContext(ctx, `INSERT INTO intake (op) VALUES (?1)`); err != nil {
+	if s.insert, err = s.intake.PrepareContext(ctx, `INSERT INTO intake (ops) VALUES (?1)`); err != nil {
 		return err
 	}
 	s.forget, err = s.intake.PrepareContext(ctx, `DELETE FROM intake WHERE n <= ?1`)
@@ -75,29 +76,32 @@ func (s *sqliteStore) prepare(ctx context.Context) error {
 
 // load finds what a process before this one made durable and did not fold.
 func (s *sqliteStore) load(ctx context.Context) error {
-	rows, err := s.intake.QueryContext(ctx, `SELECT n, op FROM intake WHERE n > ?1 ORDER BY n`, s.folded)
+	rows, err := s.intake.QueryContext(ctx, `SELECT n, ops FROM intake WHERE n > ?1 ORDER BY n`, s.folded)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var o numbered
+		var n int64
 		var text string
-		if err := rows.Scan(&o.n, &text); err != nil {
+		if err := rows.Scan(&n, &text); err != nil {
 			return err
 		}
-		if err := json.Unmarshal([]byte(text), &o.op); err != nil {
-			return fmt.Errorf("intake line %d: %w", o.n, err)
+		var ops []op
+		if err := json.Unmarshal([]byte(text), &ops); err != nil {
+			return fmt.Errorf("intake line %d: %w", n, err)
 		}
-		s.remember(o)
+		s.remember(n, ops)
 	}
 	return rows.Err()
 }
 
-// remember adds o to what waits. The caller holds s.mu, or is alone.
-func (s *sqliteStore) remember(o numbered) {
-	s.waiting = append(s.waiting, o)
-	s.index(o.op)
+// remember adds a group to what waits. The caller holds s.mu, or is alone.
+func (s *sqliteStore) remember(n int64, ops []op) {
+	s.waiting = append(s.waiting, line{n, ops})
+	for _, o := range ops {
+		s.index(o)
+	}
 }
 
 func (s *sqliteStore) index(o op) {
@@ -111,7 +115,7 @@ func (s *sqliteStore) index(o op) {
 		if !held {
 			s.byID[o.ID] = o
 		}
-	case opHint, opRaw, opOrder:
+	case opHint, opRaw, opOrder, opProbe:
 	}
 }
 
@@ -125,44 +129,40 @@ func (s *sqliteStore) accept(ctx context.Context, ops []op) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	lines := make([]numbered, len(ops))
-	insert := tx.StmtContext(ctx, s.insert)
-	for i, o := range ops {
-		text, err := json.Marshal(o)
-		if err != nil {
-			return err
-		}
-		result, err := insert.ExecContext(ctx, string(text))
-		if err != nil {
-			return err
-		}
-		if lines[i].n, err = result.LastInsertId(); err != nil {
-			return err
-		}
-		lines[i].op = o
-	}
-	if _, err := tx.StmtContext(ctx, s.forget).ExecContext(ctx, folded); err != nil {
+	text, err := marshalOps(ops)
+	if err != nil {
 		return err
+	}
+	result, err := tx.StmtContext(ctx, s.insert).ExecContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	n, err := result.LastInsertId()
+	if err != nil {
+		return err
+	}
+	if folded > 0 {
+		if _, err := tx.StmtContext(ctx, s.forget).ExecContext(ctx, folded); err != nil {
+			return err
+		}
 	}
 	if err := tx.Commit(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, line := range lines {
-		s.remember(line)
-	}
+	s.remember(n, ops)
 	return nil
 }
 
-const foldBatch = 512
+const foldLines = 16 // groups in one fold
 
 // fold applies what waits, in order, and the position with it: an op takes effect once.
 func (s *sqliteStore) fold(ctx context.Context) (bool, error) {
 	s.folding.Lock()
 	defer s.folding.Unlock()
 	s.mu.Lock()
-	batch := s.waiting[:min(len(s.waiting), foldBatch)]
+	batch := s.waiting[:min(len(s.waiting), foldLines)]
 	s.mu.Unlock()
 	if len(batch) == 0 {
 		return false, nil
@@ -172,9 +172,11 @@ func (s *sqliteStore) fold(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	for _, o := range batch {
-		if err := s.apply(ctx, tx, o.op); err != nil {
-			return false, err
+	for _, line := range batch {
+		for _, o := range line.ops {
+			if err := s.apply(ctx, tx, o); err != nil {
+				return false, err
+			}
 		}
 	}
 	last := batch[len(batch)-1].n
@@ -189,17 +191,21 @@ func (s *sqliteStore) fold(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func (s *sqliteStore) forgetFolded(batch []numbered, last int64) {
+func (s *sqliteStore) forgetFolded(batch []line, last int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.folded = last
 	rest := s.waiting[len(batch):]
-	s.waiting = append([]numbered(nil), rest...)
-	for _, o := range batch {
-		delete(s.byID, o.ID)
+	s.waiting = append([]line(nil), rest...)
+	for _, line := range batch {
+		for _, o := range line.ops {
+			delete(s.byID, o.ID)
+		}
 	}
-	for _, o := range s.waiting {
-		s.index(o.op)
+	for _, line := range s.waiting {
+		for _, o := range line.ops {
+			s.index(o)
+		}
 	}
 }
 

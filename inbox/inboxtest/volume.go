@@ -78,7 +78,7 @@ func testSlowHandler(t *testing.T, open func(*testing.T) Database) {
 // testManyPayments sends thousands of payments over webhook, poll and both at once,
 // with repeats, disorder and failures, and compares the books.
 func testManyPayments(t *testing.T, open func(*testing.T) Database) {
-	n := 10_000
+	n := manyPayments
 	if testing.Short() {
 		n = 1000
 	}

@@ -164,13 +164,26 @@ func Describe(raw []byte) string {
 
 // AppendString appends s as a JSON string.
 func AppendString(dst []byte, s string) []byte {
+	if !utf8.ValidString(s) {
+		quoted, _ := json.Marshal(s) // a string always marshals
+		return append(dst, quoted...)
+	}
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf && !utf8.ValidString(s) {
-			quoted, _ := json.Marshal(s) // a string always marshals
-			return append(dst, quoted...)
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		if c >= ' ' {
+			dst = append(dst, '\\', c)
+		} else {
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
 	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
+	dst = append(dst, s[start:]...)
 	return append(dst, '"')
 }

@@ -1,0 +1,10 @@
+package inbox
+
+import "time"
+
+// WithLease shortens the lease below the handler's time-out, which no Config can say:
+// what a stopped process may do after its lease is then up to the fence alone.
+func WithLease(cfg Config, lease time.Duration) Config {
+	cfg.shortLease = lease
+	return cfg
+}

@@ -1,0 +1,206 @@
+package inbox_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// merchant is an inbox with both of its channels, and the mock of the service.
+type merchant struct {
+	t      *testing.T
+	mock   *mockserver.Server
+	client *payments.Client
+	box    *inbox.Inbox
+	hook   *webhook.Handler
+	quiet  *slog.Logger
+}
+
+func newMerchant(t *testing.T, cfg inbox.Config, hook webhook.Config, mock mockserver.Config) *merchant {
+	t.Helper()
+	m := &merchant{t: t, mock: mockserver.RunT(t, mock), quiet: slog.New(slog.DiscardHandler)}
+	var err error
+	m.client, err = payments.New(payments.Config{BaseURL: m.mock.URL(), Token: m.mock.Token(), MaxRetries: -1})
+	require.NoError(t, err)
+	t.Cleanup(m.client.CloseIdleConnections)
+	ledger := cfg.DB
+	if cfg.SQLite != nil {
+		ledger = cfg.SQLite.Writer
+	}
+	_, err = ledger.ExecContext(t.Context(), effectsTable)
+	require.NoError(t, err)
+	cfg.Client, cfg.Handler, cfg.Logger = m.client, grant, m.quiet
+	cfg.BackoffMin, cfg.BackoffMax = time.Millisecond, 50*time.Millisecond
+	m.box, err = inbox.Open(t.Context(), inbox.WithLease(cfg, 2*time.Second))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, m.box.Close()) })
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- m.box.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	hook.Client, hook.Sink, hook.Logger = m.client, m.box, m.quiet
+	m.hook, err = webhook.New(hook)
+	require.NoError(t, err)
+	return m
+}
+
+// create creates a payment, which needs the database.
+func (m *merchant) create(n int) uuid.UUID {
+	m.t.Helper()
+	created, err := m.box.Create(m.t.Context(), payments.CreateRequest{
+		Title: "Sword", Identifier: fmt.Sprint("order-", n), Amount: payments.NewAmount(1000),
+	})
+	require.NoError(m.t, err)
+	return created.PayToken
+}
+
+func (m *merchant) deposit(id uuid.UUID) {
+	_, err := m.mock.Deposit(id.String(), mockserver.Deposit{})
+	require.NoError(m.t, err)
+}
+
+// post delivers a webhook and returns the status of the answer.
+func (m *merchant) post(id uuid.UUID) int {
+	r := httptest.NewRequest(http.MethodPost, "/hook", strings.NewReader(`{"payment_id":"`+id.String()+`"}`))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	m.hook.ServeHTTP(w, r)
+	return w.Code
+}
+
+func (m *merchant) statusOf(id uuid.UUID) mockserver.Status {
+	for _, p := range m.mock.Payments() {
+		if p.ID == id.String() {
+			return p.Status
+		}
+	}
+	return ""
+}
+
+// TestOutage: PostgreSQL crashes under load and comes back. Meanwhile nothing is
+// acknowledged and nothing is polled; afterwards all goes on by itself.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	n, outages := 400, 3
+	if testing.Short() {
+		n, outages = 120, 1
+	}
+	cluster := pgtest.NewCluster(t)
+	db, err := sql.Open("pgx", cluster.DSN("postgres"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	m := newMerchant(t, inbox.Config{DB: db}, webhook.Config{MaxConcurrent: 1 << 20, ConfirmRate: -1}, mockserver.Config{MaxRequests: 100_000})
+
+	down := make(chan poller.Event, 1<<16)
+	var sinkDown atomic.Bool
+	poll, err := poller.New(poller.Config{
+		Client: m.client, Sink: m.box, Logger: m.quiet,
+		IntervalMin: 5 * time.Millisecond, IntervalMax: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
+		OnEvent: func(e poller.Event) {
+			if e.Kind == poller.KindSinkDown && sinkDown.CompareAndSwap(false, true) {
+				down <- e
+			}
+		},
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	polled := make(chan error, 1)
+	go func() { polled <- poll.Run(ctx) }()
+
+	ids := make([]uuid.UUID, n)
+	for i := range ids {
+		ids[i] = m.create(i)
+	}
+	byPollOnly := make([]uuid.UUID, outages)
+	for i := range byPollOnly {
+		byPollOnly[i] = m.create(n + i)
+	}
+	// The load: deposits, and webhooks that are repeated as the service repeats them,
+	// until they are answered 200.
+	var load sync.WaitGroup
+	var refused atomic.Int64
+	acknowledged := make([]atomic.Bool, n)
+	pace := time.NewTicker(3 * time.Second / time.Duration(n))
+	defer pace.Stop()
+	next := make(chan int)
+	for range 16 {
+		load.Go(func() {
+			for i := range next {
+				m.deposit(ids[i])
+				for i%3 != 0 { // every third comes by poll alone
+					if code := m.post(ids[i]); code == http.StatusOK {
+						acknowledged[i].Store(true)
+						break
+					}
+					refused.Add(1)
+					<-time.After(time.Duration(50+rand.IntN(100)) * time.Millisecond)
+				}
+			}
+		})
+	}
+	fed := make(chan struct{})
+	go func() {
+		defer close(fed)
+		for i := range n {
+			<-pace.C
+			next <- i
+		}
+		close(next)
+	}()
+
+	for i := range outages {
+		<-time.After(300 * time.Millisecond)
+		sinkDown.Store(false)
+		require.NoError(t, cluster.Stop("immediate"))
+		e := <-down
+		require.Error(t, e.Err)
+		polls := poll.Stats().Polls
+		m.deposit(byPollOnly[i]) // a destructive read would complete it
+		require.Error(t, m.box.Accept(t.Context(), nthPayment(1_000_000)))
+		require.Equal(t, http.StatusServiceUnavailable, m.post(ids[0]), "even for one that is done: it cannot know")
+		<-time.After(400 * time.Millisecond)
+		require.Equal(t, polls, poll.Stats().Polls, "nothing is polled while the store is down")
+		require.Equal(t, mockserver.StatusProgress, m.statusOf(byPollOnly[i]))
+		require.NoError(t, cluster.Start())
+	}
+	<-fed
+	load.Wait()
+	books := books{t, db}
+	books.awaitDone(n + outages)
+	cancel()
+	require.NoError(t, <-polled)
+	count := 0
+	for i := range acknowledged {
+		if acknowledged[i].Load() {
+			count++
+		}
+	}
+	t.Logf("%d outages, %d payments: %d webhooks acknowledged, %d refused, %+v", outages, n, count, refused.Load(), poll.Stats())
+	books.requireExact(n + outages)
+	for i, id := range ids {
+		require.Equal(t, 1, books.effects(id), i)
+		require.Equal(t, mockserver.StatusComplete, m.statusOf(id))
+	}
+}

@@ -1,0 +1,290 @@
+//go:build unix
+
+package inbox_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// childVariable makes this test binary a process of its own; see childConfig.
+const childVariable = "DEPOSITPAY_TEST_INBOX_CHILD"
+
+// childConfig is what a child is to do. It says "ready" when it begins, and ends when its
+// standard input does: it never outlives the test.
+type childConfig struct {
+	DSN, SQLite string        // one of them
+	Lease       time.Duration // 0: the default
+	Concurrency int
+	Run         bool // run handlers
+	Slow        bool // some handlers take longer than the lease
+	Hold        hold // say "held" there, once, and wait for a line
+	Mutant      mutant
+
+	// Accept, if set, makes the child accept the payments First, First+1, … below Last and
+	// repeats of them, and say "ack N" after each.
+	Accept      bool
+	First, Last int
+}
+
+type hold string
+
+const (
+	holdHandler  hold = "handler"   // in the handler, its effect written and not committed
+	holdFence    hold = "fence"     // after the claim, before the fence
+	holdHint     hold = "hint"      // hints written and not committed
+	holdFullDisk hold = "full disk" // see fullDisk
+)
+
+// mutant is a way of doing it wrong, to see that the tests notice.
+type mutant string
+
+const (
+	// noCondition drops the fence's conditions: it touches its row in any case.
+	noCondition mutant = "no condition"
+	// doneAtEnd marks "done" after the handler and does not look whether that touched a
+	// row, as job engines do.
+	doneAtEnd mutant = "done at the end"
+)
+
+func init() {
+	text := os.Getenv(childVariable)
+	if text == "" {
+		return
+	}
+	var cfg childConfig
+	err := json.Unmarshal([]byte(text), &cfg)
+	if err == nil {
+		err = (&child{childConfig: cfg}).main()
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "child:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+type child struct {
+	childConfig
+	mu     sync.Mutex // of standard output
+	lines  chan string
+	held   sync.Once
+	ledger *sql.DB
+}
+
+func (c *child) say(words ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = fmt.Fprintln(os.Stdout, words...)
+}
+
+// wait says that the child has come to a place, the first time, and waits there.
+func (c *child) wait(here hold) {
+	if c.Hold != here {
+		return
+	}
+	c.held.Do(func() {
+		c.say("held")
+		<-c.lines
+	})
+}
+
+func (c *child) main() error {
+	c.lines = make(chan string)
+	go func() {
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			c.lines <- in.Text()
+		}
+		os.Exit(0) // the test is over, or killed
+	}()
+	if c.Hold == holdFullDisk {
+		return c.fullDisk()
+	}
+	box, err := c.open()
+	if err != nil {
+		return err
+	}
+	c.say("ready")
+	ctx := context.Background()
+	if c.Run {
+		go func() {
+			if err := box.Run(ctx); err != nil {
+				panic(err)
+			}
+		}()
+	}
+	if c.Hold == holdHint {
+		return errors.Join(box.Note(ctx, nthPayment(0).ID), errors.New("it was to be stopped here"))
+	}
+	if c.Accept {
+		c.accept(ctx, box)
+	}
+	if c.Hold != "" {
+		select {} // the lines are for the one who is held
+	}
+	for range c.lines { // until standard input ends
+		if err := c.idle(ctx, box); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idle says so when all payments are done: nobody else may look into an SQLite ledger.
+func (c *child) idle(ctx context.Context, box *inbox.Inbox) error {
+	for {
+		// What is accepted and not in the ledger yet is there after a reconciliation.
+		if _, err := box.Reconcile(ctx); err != nil {
+			return err
+		}
+		status, err := box.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if len(status.Count) == 1 && status.Count[inbox.StageDone] > 0 {
+			c.say("idle")
+			return nil
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+func (c *child) open() (*inbox.Inbox, error) {
+	cfg := inbox.Config{
+		Client: nobody{}, Handler: c.handle, AcceptUnknown: true, Concurrency: max(1, c.Concurrency),
+		HandlerTimeout: time.Minute, MaxAttempts: 1000, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond,
+		ReconcileEvery: -1, Logger: slog.New(slog.DiscardHandler),
+	}
+	var err error
+	if c.SQLite != "" {
+		if cfg.SQLite, err = sqlite.Open(c.SQLite, nil); err != nil {
+			return nil, err
+		}
+		c.ledger = cfg.SQLite.Writer
+	} else {
+		pg, err := pgx.ParseConfig(c.DSN)
+		if err != nil {
+			return nil, err
+		}
+		cfg.DB = sql.OpenDB(connector{stdlib.GetConnector(*pg), c})
+		c.ledger = cfg.DB
+	}
+	return inbox.Open(context.Background(), inbox.WithLease(cfg, c.Lease))
+}
+
+// handle writes one effect. It does not look at ctx, as the handlers of some merchants.
+func (c *child) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+	ctx = context.WithoutCancel(ctx)
+	if c.Slow {
+		wait := time.Duration(rand.Int64N(int64(6 * time.Millisecond)))
+		if rand.IntN(12) == 0 {
+			wait = c.Lease*3/4 + time.Duration(rand.Int64N(int64(2*c.Lease)))
+		}
+		<-time.After(wait)
+	}
+	err := grant(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	c.wait(holdHandler)
+	if c.Mutant == doneAtEnd {
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`UPDATE depositpay_payments SET reason = '', stage = 3 WHERE stage = 2 AND payment_id = '%s'`, p.ID))
+	}
+	return err
+}
+
+// accept accepts what it was told to, each payment once and a third of them again, and
+// says so only once Accept has returned.
+func (c *child) accept(ctx context.Context, box *inbox.Inbox) {
+	next := make(chan int)
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			for n := range next {
+				deliver := box.Accept
+				if n%2 == 0 {
+					deliver = box.AcceptPolled
+				}
+				if err := deliver(ctx, nthPayment(n)); err != nil {
+					c.say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
+					continue
+				}
+				c.say("ack", n)
+			}
+		})
+	}
+	for n := c.First; n < c.Last; n++ {
+		next <- n
+		if rand.IntN(3) == 0 {
+			next <- rand.IntN(n + 1)
+		}
+	}
+	close(next)
+	callers.Wait()
+	c.say("accepted all")
+}
+
+// connector gives connections that the child may hold up, and that break the inbox's
+// statements if it is a mutant: the inbox itself needs no hook for either.
+type connector struct {
+	driver.Connector
+	child *child
+}
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{conn.(*stdlib.Conn), c.child}, nil
+}
+
+type connection struct {
+	*stdlib.Conn
+	child *child
+}
+
+const (
+	fenceStart = "UPDATE depositpay_payments SET stage = 3"
+	fenceEnd   = " WHERE payment_id = $1 AND attempt = $2 AND stage = 2"
+)
+
+func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if strings.HasPrefix(query, fenceStart) {
+		c.child.wait(holdFence)
+		broken := query
+		switch c.child.Mutant {
+		case noCondition:
+			broken = strings.Replace(query, fenceEnd, " WHERE payment_id = $1 AND $2::bigint IS NOT NULL", 1)
+		case doneAtEnd:
+			broken = "SELECT $1::text, $2::bigint"
+		}
+		if (c.child.Mutant != "") != (broken != query) {
+			panic("the fence reads otherwise now: " + query)
+		}
+		query = broken
+	}
+	result, err := c.Conn.ExecContext(ctx, query, args)
+	if strings.HasPrefix(query, "INSERT INTO depositpay_payments (payment_id, stage, run_at, first_seen)") {
+		c.child.wait(holdHint)
+	}
+	return result, err
+}

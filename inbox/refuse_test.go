@@ -1,0 +1,114 @@
+package inbox_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/pgtest"
+)
+
+// TestRefusals: Open does not run on a database that may lose what it acknowledged, and
+// says why.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	open := func(cfg inbox.Config) error {
+		cfg.Client, cfg.Handler = nobody{}, grant
+		box, err := inbox.Open(context.Background(), cfg)
+		if err == nil {
+			err = box.Close()
+		}
+		return err
+	}
+	file := func(t *testing.T, path, pragmas string, connections int) *sql.DB {
+		db, err := sql.Open("sqlite", "file:"+path+"?"+pragmas)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+		db.SetMaxOpenConns(connections)
+		return db
+	}
+	const rest = "_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=journal_size_limit(67108864)&"
+	const good = rest + "_pragma=journal_mode(wal)&_pragma=synchronous(full)"
+	for _, c := range []struct {
+		name, pragmas string
+		connections   int
+		unsafe        bool
+		says          string
+	}{
+		{"Good", good, 1, false, ""},
+		{"SynchronousNormal", rest + "_pragma=journal_mode(wal)&_pragma=synchronous(normal)", 1, true, "synchronous is 1 and not FULL"},
+		{"SynchronousOff", rest + "_pragma=journal_mode(wal)&_pragma=synchronous(off)", 1, true, "synchronous is 0 and not FULL"},
+		{"JournalDelete", rest + "_pragma=synchronous(full)", 1, true, "journal_mode is delete and not WAL"},
+		{"ManyWriters", good, 4, false, "may open 4 connections"},
+		{"UnlimitedWriters", good, 0, false, "may open 0 connections"},
+	} {
+		t.Run("SQLite/"+c.name, func(t *testing.T) {
+			t.Parallel()
+			for _, bad := range []string{"Writer", "Intake"} {
+				path := filepath.Join(t.TempDir(), "shop.db")
+				cfg := inbox.Config{SQLite: &inbox.SQLite{
+					Writer: file(t, path, good, 1), Reader: file(t, path, good+"&_pragma=query_only(1)", 4), Intake: file(t, path+"-intake", good, 1),
+				}}
+				if bad == "Writer" {
+					cfg.SQLite.Writer = file(t, path, c.pragmas, c.connections)
+					cfg.SQLite.Reader = file(t, path, c.pragmas+"&_pragma=query_only(1)", 4)
+				} else {
+					cfg.SQLite.Intake = file(t, path+"-intake", c.pragmas, c.connections)
+				}
+				err := open(cfg)
+				if c.says == "" {
+					require.NoError(t, err)
+					continue
+				}
+				require.ErrorContains(t, err, c.says)
+				if c.unsafe {
+					require.ErrorIs(t, err, inbox.ErrUnsafe)
+					cfg.AllowUnsafe = true
+					require.NoError(t, open(cfg))
+				}
+			}
+		})
+	}
+	t.Run("PostgreSQL/SynchronousCommit", func(t *testing.T) {
+		t.Parallel()
+		db := pgtest.New(t)
+		books := books{t, db.DB}
+		books.do(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET synchronous_commit = off'; END $$`)
+		again, err := sql.Open("pgx", db.DSN) // for sessions to come
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, again.Close()) })
+		err = open(inbox.Config{DB: again})
+		require.ErrorIs(t, err, inbox.ErrUnsafe)
+		require.ErrorContains(t, err, "synchronous_commit is off")
+		require.NoError(t, open(inbox.Config{DB: again, AllowUnsafe: true}))
+	})
+	t.Run("PostgreSQL/Fsync", func(t *testing.T) {
+		t.Parallel()
+		cluster := pgtest.NewCluster(t)
+		db, err := sql.Open("pgx", cluster.DSN("postgres"))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+		books := books{t, db}
+		for _, setting := range []string{"full_page_writes", "fsync"} {
+			books.do(`ALTER SYSTEM SET ` + setting + ` = off`)
+			require.NoError(t, cluster.Stop("fast"))
+			require.NoError(t, cluster.Start())
+			_ = db.PingContext(t.Context()) // finds the connections of before dead
+			err = open(inbox.Config{DB: db})
+			require.ErrorIs(t, err, inbox.ErrUnsafe)
+			require.ErrorContains(t, err, setting+" is off")
+		}
+	})
+	t.Run("PostgreSQL/SmallPool", func(t *testing.T) {
+		t.Parallel()
+		db := pgtest.New(t)
+		db.DB.SetMaxOpenConns(6)
+		require.ErrorContains(t, open(inbox.Config{DB: db.DB}), "do not fit the pool's limit of 6")
+		require.NoError(t, open(inbox.Config{DB: db.DB, Concurrency: 3}))
+	})
+}
