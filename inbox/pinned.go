@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"sync"
 )
@@ -45,7 +46,7 @@ func (p *pinned) do(ctx context.Context, fn func(*sql.Conn) error) error {
 		if err == nil || p.conn.PingContext(ctx) == nil {
 			return err
 		}
-		_ = p.conn.Close()
+		discard(p.conn)
 		p.conn = nil
 		if try > 0 || ctx.Err() != nil {
 			return err
@@ -70,12 +71,19 @@ func (p *pinned) connect(ctx context.Context) error {
 	}
 	for _, set := range []string{"SET enable_seqscan = off", "SET idle_in_transaction_session_timeout = '" + pinnedIdle + "'"} {
 		if _, err := c.ExecContext(ctx, set); err != nil {
-			_ = c.Close()
+			discard(c)
 			return err
 		}
 	}
 	p.conn = c
 	return nil
+}
+
+// discard closes the connection itself: with its settings it must not go back to the
+// merchant's pool.
+func discard(c *sql.Conn) {
+	_ = c.Raw(func(any) error { return driver.ErrBadConn })
+	_ = c.Close()
 }
 
 // close gives the connection back as it was.

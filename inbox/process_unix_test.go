@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -97,6 +98,23 @@ func (p *process) tell() {
 	p.t.Helper()
 	_, err := io.WriteString(p.in, "go\n")
 	require.NoError(p.t, err)
+}
+
+// stop stops p and returns when it stands still: a signal takes its time, and whatever
+// the process waits for may come first.
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal(syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		require.NoError(p.t, err)
+		require.True(p.t, status.Stopped())
+		return
+	}
 }
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
@@ -222,7 +240,7 @@ func stopped(t *testing.T, dsn string, lease time.Duration, at hold, m mutant) *
 	t.Helper()
 	p := begin(t, childConfig{DSN: dsn, Lease: lease, Run: true, Hold: at, Mutant: m})
 	p.hear("held")
-	p.signal(syscall.SIGSTOP)
+	p.stop()
 	return p
 }
 
@@ -309,7 +327,7 @@ func testContinuedInTime(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return books.number(`SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'effects'::regclass`) == 1
 	}, patience, 5*time.Millisecond, "the handler waits for the table")
-	first.signal(syscall.SIGSTOP)
+	first.stop()
 	require.NoError(t, blocker.Rollback())
 
 	second := begin(t, childConfig{DSN: db.DSN, Run: true})
@@ -331,7 +349,7 @@ func TestStoppedWhileAccepting(t *testing.T) {
 	box := accepting(t, inbox.Config{DB: db.DB})
 	first := begin(t, childConfig{DSN: db.DSN, Hold: holdHint})
 	first.hear("held")
-	first.signal(syscall.SIGSTOP)
+	first.stop()
 	began := time.Now()
 	require.NoError(t, box.Accept(t.Context(), nthPayment(0)), "until the server ends the stopped session")
 	t.Logf("accepted after %v", time.Since(began))
