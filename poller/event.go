@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
+	"github.com/depositpay/depositpay-go/internal/contain"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -66,8 +66,8 @@ func (r *run) emit(ctx context.Context, e Event) {
 	if r.cfg.OnEvent == nil {
 		return
 	}
-	if err := contain("Config.OnEvent", func() error { r.cfg.OnEvent(e); return nil }); err != nil {
-		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: poller hook failed", errorAttrs(err)...)
+	if err := contain.Call("poller: Config.OnEvent", func() error { r.cfg.OnEvent(e); return nil }); err != nil {
+		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: poller hook failed", contain.Attrs(err)...)
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *run) log(ctx context.Context, e Event) {
 	if e.Wait > 0 {
 		attrs = append(attrs, slog.Duration("wait", e.Wait))
 	}
-	r.cfg.Logger.LogAttrs(ctx, level, "depositpay: poller", append(attrs, errorAttrs(e.Err)...)...)
+	r.cfg.Logger.LogAttrs(ctx, level, "depositpay: poller", append(attrs, contain.Attrs(e.Err)...)...)
 }
 
 const maxLoggedRaw = 2 << 10
@@ -113,40 +113,4 @@ func rawAttrs(err error) []slog.Attr {
 		return nil
 	}
 	return []slog.Attr{slog.String("raw", fmt.Sprintf("%q", e.Raw[:min(len(e.Raw), maxLoggedRaw)]))}
-}
-
-func errorAttrs(err error) []slog.Attr {
-	if err == nil {
-		return nil
-	}
-	attrs := []slog.Attr{slog.String("error", err.Error())}
-	if p, ok := errors.AsType[*panicError](err); ok {
-		attrs = append(attrs, slog.String("stack", string(p.stack)))
-	}
-	return attrs
-}
-
-// panicError is a panic of code that was given to the Poller.
-type panicError struct {
-	what  string
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("poller: %s panicked: %v", e.what, e.value) }
-
-// Unwrap returns the value of the panic if it is an error.
-func (e *panicError) Unwrap() error {
-	err, _ := e.value.(error)
-	return err
-}
-
-// contain runs f and turns its panic into an error.
-func contain(what string, f func() error) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &panicError{what: what, value: value, stack: debug.Stack()}
-		}
-	}()
-	return f()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/depositpay/depositpay-go/internal/backoff"
+	"github.com/depositpay/depositpay-go/internal/contain"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -110,11 +111,11 @@ func (r *run) pollOnce(ctx context.Context) error {
 
 // take calls the Source. Whatever its panic interrupted, it may have been an answer.
 func (r *run) take(ctx context.Context) (p payments.Payment, err error) {
-	err = contain("Config.Client", func() (err error) {
+	err = contain.Call("poller: Config.Client", func() (err error) {
 		p, err = r.cfg.Client.Next(ctx)
 		return err
 	})
-	if _, ok := errors.AsType[*panicError](err); ok {
+	if _, ok := errors.AsType[*contain.Panic](err); ok {
 		err = fmt.Errorf("%w: %w", err, payments.ErrAmbiguous)
 	}
 	if err == nil && p.Status != payments.StatusComplete {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/depositpay/depositpay-go/internal/contain"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -75,7 +76,7 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 // verify asks the service. payments.Client has checked the answer; another Confirmer
 // may not have.
 func (h *Handler) verify(ctx context.Context, id uuid.UUID) (p payments.Payment, err error) {
-	err = contain("Client.Confirm", func() (err error) {
+	err = contain.Call("webhook: Client.Confirm", func() (err error) {
 		p, err = h.cfg.Client.Confirm(ctx, id)
 		return err
 	})
@@ -95,17 +96,17 @@ func (h *Handler) verify(ctx context.Context, id uuid.UUID) (p payments.Payment,
 func (h *Handler) handOver(ctx context.Context, p payments.Payment) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.cfg.Budget)
 	defer cancel()
-	err := contain("Sink.Accept", func() error { return h.cfg.Sink.Accept(ctx, p) })
+	err := contain.Call("webhook: Sink.Accept", func() error { return h.cfg.Sink.Accept(ctx, p) })
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("webhook: payment %s is confirmed, but Sink.Accept: %w", p.ID, err)
 	h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not handed over",
-		append([]slog.Attr{slog.String("payment_id", p.ID.String())}, errorAttrs(err)...)...)
+		append([]slog.Attr{slog.String("payment_id", p.ID.String())}, contain.Attrs(err)...)...)
 	if h.cfg.OnHandOverFailed != nil {
-		hookErr := contain("Config.OnHandOverFailed", func() error { h.cfg.OnHandOverFailed(p, err); return nil })
+		hookErr := contain.Call("webhook: Config.OnHandOverFailed", func() error { h.cfg.OnHandOverFailed(p, err); return nil })
 		if hookErr != nil {
-			h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", errorAttrs(hookErr)...)
+			h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", contain.Attrs(hookErr)...)
 		}
 	}
 	return err

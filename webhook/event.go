@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/internal/contain"
 )
 
 // Outcome is what became of a delivery.
@@ -95,8 +96,8 @@ func (h *Handler) report(ctx context.Context, e Event) {
 	if h.cfg.OnDelivery == nil {
 		return
 	}
-	if err := contain("Config.OnDelivery", func() error { h.cfg.OnDelivery(e); return nil }); err != nil {
-		h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", errorAttrs(err)...)
+	if err := contain.Call("webhook: Config.OnDelivery", func() error { h.cfg.OnDelivery(e); return nil }); err != nil {
+		h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", contain.Attrs(err)...)
 	}
 }
 
@@ -122,16 +123,5 @@ func (h *Handler) log(ctx context.Context, e Event) {
 		slog.String("source", e.Source.String()),
 		slog.Duration("took", e.Duration),
 	}
-	h.cfg.Logger.LogAttrs(ctx, level, "depositpay: webhook", append(attrs, errorAttrs(e.Err)...)...)
-}
-
-func errorAttrs(err error) []slog.Attr {
-	if err == nil {
-		return nil
-	}
-	attrs := []slog.Attr{slog.String("error", err.Error())}
-	if p, ok := errors.AsType[*panicError](err); ok {
-		attrs = append(attrs, slog.String("stack", string(p.stack)))
-	}
-	return attrs
+	h.cfg.Logger.LogAttrs(ctx, level, "depositpay: webhook", append(attrs, contain.Attrs(e.Err)...)...)
 }

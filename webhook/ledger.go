@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/internal/contain"
 )
 
 // Standing is how a payment stands with a Ledger.
@@ -40,13 +42,13 @@ type Ledger interface {
 // standing asks the Sink, whichever kind it is.
 func (h *Handler) standing(ctx context.Context, id uuid.UUID) (s Standing, err error) {
 	if h.ledger != nil {
-		err = contain("Sink.Standing", func() (err error) {
+		err = contain.Call("webhook: Sink.Standing", func() (err error) {
 			s, err = h.ledger.Standing(ctx, id)
 			return err
 		})
 		return s, err
 	}
-	err = contain("Sink.Handled", func() error {
+	err = contain.Call("webhook: Sink.Handled", func() error {
 		handled, err := h.cfg.Sink.Handled(ctx, id)
 		if handled {
 			s = StandingHandled
@@ -61,5 +63,5 @@ func (h *Handler) note(ctx context.Context, id uuid.UUID, s Standing) error {
 	if h.ledger == nil || s != StandingUnknown {
 		return nil
 	}
-	return contain("Sink.Note", func() error { return h.ledger.Note(ctx, id) })
+	return contain.Call("webhook: Sink.Note", func() error { return h.ledger.Note(ctx, id) })
 }

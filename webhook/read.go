@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/depositpay/depositpay-go/internal/contain"
 )
 
 const maxBody = 4 << 10
@@ -44,7 +46,7 @@ func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]by
 	done := make(chan read, 1)
 	go func() {
 		var got read
-		got.err = contain("reading the body", func() (err error) {
+		got.err = contain.Call("webhook: reading the body", func() (err error) {
 			got.body, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 			return err
 		})

@@ -18,15 +18,16 @@ const module = "github.com/depositpay/depositpay-go"
 var allowed = map[string][]string{
 	"payments":           {"internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"banks":              {"internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"webhook":            {"payments", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"poller":             {"payments", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"webhook":            {"payments", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"poller":             {"payments", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"mockserver":         {},
 	"internal/api":       {"internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"internal/transport": {"internal/backoff", "internal/secret"},
 	"internal/wire":      {},
 	"internal/secret":    {},
 	"internal/backoff":   {},
+	"internal/contain":   {},
 }
 
 // foreign are the modules that shipped code may link; DESIGN.md defends each.

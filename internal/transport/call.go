@@ -25,11 +25,10 @@ func (k *call) maybeSent() bool { return k.state.Load() == onWire }
 
 // call is one operation with all its attempts. It travels in the context.
 type call struct {
-	client  *Client
-	op      *Op
-	body    []byte
-	started time.Time
-	hooks   httptrace.ClientTrace
+	client *Client
+	op     *Op
+	body   []byte
+	hooks  httptrace.ClientTrace
 
 	state    atomic.Int32
 	attempts int

@@ -33,7 +33,6 @@ type Outcome struct {
 	Cause      *secret.Cause // why there is no answer; nil if there is one
 	Attempts   int
 	RetryAfter time.Duration // what a Refused answer asked for, unbounded; 0 if nothing
-	Began      time.Time
 }
 
 // outcome collects the call's end. An error that came from above inner (a
@@ -41,7 +40,7 @@ type Outcome struct {
 func (k *call) outcome(err error) Outcome {
 	o := Outcome{
 		Status: k.status, Body: k.answer, Whole: k.whole,
-		Attempts: k.attempts, Began: k.started,
+		Attempts: k.attempts,
 	}
 	if err != nil {
 		o.Cause = k.cause(err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
@@ -71,7 +70,6 @@ func (c *Client) Do(ctx context.Context, op *Op, query string, body []byte) Outc
 	if err := ctx.Err(); err != nil {
 		return Outcome{Kind: Unsent, Cause: c.redactor.Cause(err)}
 	}
-	k.started = time.Now()
 	ctx = context.WithValue(ctx, ctxKey{}, k)
 	err := k.loop(c.request(ctx, op, query))
 	return k.outcome(err)
