@@ -17,10 +17,21 @@ func checkDatabase(ctx context.Context, cfg *Config) error {
 		return checkPostgres(ctx, cfg.DB, cfg.AllowUnsafe)
 	}
 	if cfg.AllowUnsafe {
-		return nil
+		return checkPools(cfg.SQLite)
 	}
 	if err := pragma.Ledger(ctx, cfg.SQLite.Writer, cfg.SQLite.Reader, cfg.SQLite.Intake); err != nil {
 		return fmt.Errorf("%w: Config.SQLite: %w", ErrUnsafe, err)
+	}
+	return nil
+}
+
+// checkPools is what an unsafe ledger needs all the same: with several connections
+// transactions would fail each other.
+func checkPools(db *SQLite) error {
+	for name, pool := range map[string]*sql.DB{"Writer": db.Writer, "Intake": db.Intake} {
+		if limit := pool.Stats().MaxOpenConnections; limit != 1 {
+			return fmt.Errorf("%w: Config.SQLite.%s: the pool may open %d connections; SetMaxOpenConns(1): SQLite has one writer at a time", ErrUnsafe, name, limit)
+		}
 	}
 	return nil
 }

@@ -71,6 +71,10 @@ func TestRefusals(t *testing.T) {
 					cfg.AllowUnsafe = true
 					require.NoError(t, open(cfg))
 				}
+				if c.connections != 1 {
+					cfg.AllowUnsafe = true
+					require.ErrorContains(t, open(cfg), c.says, "one writer is no matter of safety alone")
+				}
 			}
 		})
 	}
