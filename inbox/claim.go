@@ -32,7 +32,7 @@ const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 
 // Of one identifier only the earliest that is ready may be claimed.
 const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = 2 AND q.identifier = p.identifier
-	AND (q.first_seen < p.first_seen OR q.first_seen = p.first_seen AND q.payment_id < p.payment_id)))`
+	AND (q.first_seen < p.first_seen OR q.first_seen = p.first_seen AND q.{tie} < p.{tie})))`
 
 func (b *Inbox) sqlClaim() string {
 	order := ""
@@ -75,23 +75,49 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 // somebody else has claimed the payment since.
 const (
 	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
-	sqlLater = `UPDATE {p}payments SET run_at = {now} + ?3, tries = tries - ?5, reason = ?4 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
-	sqlAside = `UPDATE {p}payments SET stage = ?3, reason = ?4 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
+	sqlLater = `UPDATE {p}payments SET run_at = {now} + ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
+	sqlAside = `UPDATE {p}payments SET stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
 )
+
+// A run that did not succeed is kept among the receipts, with its attempt.
+const sqlRun = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at) VALUES (?1, 0, ?3, ?2, ?4, {now})`
+
+// fenced runs a statement that ends a claim, and keeps the receipt of the run. If the
+// fence is gone it does neither.
+func (b *Inbox) fenced(ctx context.Context, c *claim, outcome Outcome, reason, statement string, args ...any) error {
+	tx, err := b.store.ledger().BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	result, err := tx.ExecContext(ctx, b.d.sql(statement), append([]any{c.id, c.attempt, storable(reason)}, args...)...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, b.d.sql(sqlRun), c.id, c.attempt, outcome, storable(reason)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
 
 // aside puts a claimed payment into review or among the dead, unless the fence is gone.
 func (b *Inbox) aside(ctx context.Context, c *claim, stage Stage, reason string) error {
-	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlAside), c.id, c.attempt, stage, storable(reason))
-	return err
+	outcome := OutcomeReview
+	if stage == StageDead {
+		outcome = OutcomeDead
+	}
+	return b.fenced(ctx, c, outcome, reason, sqlAside, stage)
 }
 
 // later lets a claimed payment run again after wait µs; uncounted if it is not to
 // count as a try.
 func (b *Inbox) later(ctx context.Context, c *claim, wait int64, reason string, uncounted bool) error {
-	back := 0
+	back, outcome := 0, OutcomeFailed
 	if uncounted {
-		back = 1
+		back, outcome = 1, OutcomeSnoozed
 	}
-	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLater), c.id, c.attempt, wait, storable(reason), back)
-	return err
+	return b.fenced(ctx, c, outcome, reason, sqlLater, wait, back)
 }

@@ -20,6 +20,7 @@ type dialect struct {
 	name    Dialect
 	now     string // microseconds since 1970, of the database's clock
 	skip    string // passes over rows that others have locked
+	tie     string // the column that orders payments first seen at the same time
 	replace *strings.Replacer
 }
 
@@ -32,18 +33,19 @@ func newDialect(name Dialect, prefix string) *dialect {
 	d := &dialect{name: name}
 	switch name {
 	case PostgreSQL:
-		d.now, d.skip = postgresNow, "FOR UPDATE OF p SKIP LOCKED"
+		d.now, d.skip, d.tie = postgresNow, "FOR UPDATE OF p SKIP LOCKED", "payment_id"
 	case SQLiteStore:
-		d.now = sqliteNow // one process, one writer: nothing to pass over
+		// One process, one writer: nothing to pass over. The clock has milliseconds only.
+		d.now, d.tie = sqliteNow, "rowid"
 	}
-	d.replace = strings.NewReplacer("{p}", prefix, "{now}", d.now, "{skip}", d.skip)
+	d.replace = strings.NewReplacer("{p}", prefix, "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie)
 	return d
 }
 
 var parameter = regexp.MustCompile(`\?(\d+)`)
 
 // sql is the statement for this database: {p} is the table prefix, {now} the clock,
-// {skip} the row locks, ?1 a parameter.
+// {skip} the row locks, {tie} what orders within one tick, ?1 a parameter.
 func (d *dialect) sql(statement string) string {
 	s := d.replace.Replace(statement)
 	if d.name == PostgreSQL {

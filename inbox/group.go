@@ -24,6 +24,13 @@ type group[T any] struct {
 	idle    sync.Cond
 }
 
+// eachError is a commit's error if it is not the same for all: one for each value, nil
+// for those that are committed.
+type eachError []error
+
+func (e eachError) Error() string   { return errors.Join(e...).Error() }
+func (e eachError) Unwrap() []error { return e }
+
 type entry[T any] struct {
 	value T
 	done  chan error    // the result
@@ -100,7 +107,11 @@ func (g *group[T]) round() {
 			values[i] = e.value
 		}
 		err := g.commit(values)
-		for _, e := range batch {
+		each, differ := err.(eachError)
+		for i, e := range batch {
+			if differ {
+				err = each[i]
+			}
 			e.done <- err
 		}
 	}

@@ -13,13 +13,13 @@ import (
 // expectation is a registered order, as the ledger has it.
 type expectation struct {
 	orderID    string
-	identifier string
+	identifier string // as identifierKey has it
 	amount     payments.Amount
 	items      []payments.Item
 }
 
 func newExpectation(orderID, identifier, amount, items string) (*expectation, error) {
-	e := &expectation{orderID: orderID, identifier: restored(identifier)}
+	e := &expectation{orderID: orderID, identifier: identifier}
 	var err error
 	if e.amount, err = payments.ParseAmount(amount); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (cfg *Config) judge(p payments.Payment, order *expectation) Reason {
 
 func (e *expectation) judge(p payments.Payment) Reason {
 	switch {
-	case e.identifier != p.Identifier:
+	case e.identifier != identifierKey(p.Identifier):
 		return ReasonIdentifier
 	case p.Metadata.Items != nil && !sameItems(e.items, p.Metadata.Items):
 		return ReasonItems
@@ -96,7 +96,7 @@ func (b *Inbox) openOrder(ctx context.Context, tx *sql.Tx, c *claim) (*expectati
 	if err != nil || late != nil || c.payment.Identifier == "" || c.payment.Metadata.GameProduct != "" {
 		return late, err
 	}
-	return b.ordersBy(ctx, tx, sqlOpenOrder, storable(c.payment.Identifier))
+	return b.ordersBy(ctx, tx, sqlOpenOrder, identifierKey(c.payment.Identifier))
 }
 
 // ordersBy returns the one order that a query finds, or nil.

@@ -50,7 +50,7 @@ func (b *Inbox) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, e
 // webhook.Ledger, and is not called for ids that this merchant created: those are
 // confirmed by reconciliation in any case.
 func (b *Inbox) Note(ctx context.Context, id uuid.UUID) error {
-	return b.group.do(ctx, op{Kind: opHint, ID: id.String()})
+	return b.put(ctx, op{Kind: opHint, ID: id.String()})
 }
 
 // owed is an id whose confirm is due.

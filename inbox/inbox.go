@@ -20,6 +20,7 @@ type Inbox struct {
 	d       *dialect
 	store   store
 	group   *group[op]
+	closing func() error
 	unknown *rate.Limiter // confirms of ids that we did not create
 	own     *rate.Limiter
 
@@ -64,6 +65,10 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		return nil, err
 	}
 	b.group = newGroup(groupMax, b.commit)
+	b.closing = sync.OnceValue(func() error {
+		b.group.close()
+		return b.store.close()
+	})
 	return b, nil
 }
 
@@ -91,7 +96,7 @@ func (b *Inbox) prepare(ctx context.Context) error {
 	var err error
 	a := applier{d: b.d, hintDelay: hintDelay.Microseconds()}
 	if b.cfg.SQLite != nil {
-		b.store, err = openSQLiteStore(ctx, *b.cfg.SQLite, a)
+		b.store, err = openSQLiteStore(ctx, *b.cfg.SQLite, a, b.cfg.Logger)
 	} else {
 		b.store, err = openPostgresStore(ctx, b.cfg.DB, a)
 	}
@@ -102,11 +107,9 @@ func (b *Inbox) prepare(ctx context.Context) error {
 }
 
 // Close waits for acceptances under way and refuses later ones. Call it after Run has
-// returned. It does not close the database.
-func (b *Inbox) Close() error {
-	b.group.close()
-	return b.store.close()
-}
+// returned. It does not close the database. A second Close changes nothing and returns
+// the result of the first.
+func (b *Inbox) Close() error { return b.closing() }
 
 // commit makes a group of ops durable. It is not tied to any one caller's context.
 func (b *Inbox) commit(ops []op) (err error) {
@@ -118,12 +121,37 @@ func (b *Inbox) commit(ops []op) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	err = b.store.accept(ctx, ops)
-	b.failing.Store(err != nil)
-	if err != nil {
-		return fmt.Errorf("inbox: not stored: %w", err)
+	if err != nil && len(ops) > 1 && refusedData(err) {
+		err = b.commitEach(ctx, ops)
 	}
-	b.wake()
-	return nil
+	b.failing.Store(err != nil && !refusedData(err))
+	if err == nil {
+		b.wake()
+		return nil
+	}
+	if _, some := err.(eachError); some {
+		b.wake()
+		return err
+	}
+	return b.notStored(err)
+}
+
+// commitEach keeps what the database refuses in one op from failing its whole group.
+func (b *Inbox) commitEach(ctx context.Context, ops []op) error {
+	each := make(eachError, len(ops))
+	for i := range ops {
+		if err := b.store.accept(ctx, ops[i:i+1]); err != nil {
+			each[i] = b.notStored(fmt.Errorf("%s of payment %s: %w", ops[i].Kind, ops[i].ID, err))
+		}
+	}
+	return each
+}
+
+func (b *Inbox) notStored(err error) error {
+	if b.cfg.SQLite != nil {
+		return fmt.Errorf("inbox: not stored; see whether the disk is full or the ledger's files are read-only: %w", err)
+	}
+	return fmt.Errorf("inbox: not stored: %w", err)
 }
 
 // wake tells Run that there may be something to do.
@@ -155,6 +183,14 @@ func (b *Inbox) accept(ctx context.Context, p payments.Payment, channel Channel)
 	}
 	if p.ID == uuid.Nil {
 		o.Kind, o.ID, o.Reason = opReview, "none-"+uuid.NewString(), ReasonNoID
+	}
+	return b.put(ctx, o)
+}
+
+// put makes an op durable, together with those of others.
+func (b *Inbox) put(ctx context.Context, o op) error {
+	if err := b.store.room(o.Kind); err != nil {
+		return err
 	}
 	return b.group.do(ctx, o)
 }

@@ -51,7 +51,7 @@ func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
 	}
 	id := b.poll.id
 	return payments.WithJournal(ctx, func(ctx context.Context, raw []byte) error {
-		return b.group.do(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: ChannelPoll, Body: storable(string(raw))})
+		return b.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: ChannelPoll, Body: storable(string(raw))})
 	}), nil
 }
 
@@ -64,7 +64,10 @@ func (b *Inbox) canStore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if b.failing.Load() {
-		return b.group.do(ctx, op{Kind: opProbe, ID: "probe"})
+		return b.put(ctx, op{Kind: opProbe, ID: "probe"})
+	}
+	if err := b.store.room(opRecord); err != nil {
+		return err
 	}
 	return b.store.reader().PingContext(ctx)
 }
@@ -80,7 +83,7 @@ func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 		raw = string(e.Raw)
 	}
 	if raw != "" {
-		err := b.group.do(ctx, op{
+		err := b.put(ctx, op{
 			Kind: opReview, ID: "raw-" + uuid.NewString(), Channel: ChannelPoll,
 			Body: storable(raw), Reason: ReasonUnreadable,
 		})
@@ -156,7 +159,7 @@ func (b *Inbox) recoverRaw(ctx context.Context, id string) error {
 	p, err := b.cfg.Client.Decode([]byte(raw))
 	if err != nil {
 		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: what a poll returned before a crash cannot be read", slog.Any("error", err))
-		return b.group.do(ctx, op{Kind: opReview, ID: pollKey(id), Channel: ChannelPoll, Body: storable(raw), Reason: ReasonUnreadable})
+		return b.put(ctx, op{Kind: opReview, ID: pollKey(id), Channel: ChannelPoll, Body: storable(raw), Reason: ReasonUnreadable})
 	}
 	return b.accept(ctx, p, ChannelPoll)
 }

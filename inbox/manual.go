@@ -18,7 +18,7 @@ type Decision struct{ Actor, Reason string }
 // wrong with it. A record that cannot be read cannot be approved.
 func (b *Inbox) Approve(ctx context.Context, key string, by Decision) error {
 	return b.decide(ctx, key, "approve", by, `UPDATE {p}payments SET stage = 2, approved = 1, run_at = {now}, tries = 0
-		WHERE payment_id = ?1 AND stage = 4 AND reason <> 'unreadable'`)
+		WHERE payment_id = ?1 AND stage = 4 AND reason NOT IN ('unreadable', 'unstorable')`)
 }
 
 // Reject puts a payment in review among the dead: it is not handed over.

@@ -1,7 +1,9 @@
 package inbox
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,6 +35,7 @@ const (
 	opRaw    opKind = "raw"    // what a poll returned, before it is decoded
 	opOrder  opKind = "order"  // an order, before the payment is created
 	opBind   opKind = "bind"   // the order's payment
+	opCancel opKind = "cancel" // the order again, whose payment was not created
 	opProbe  opKind = "probe"  // nothing: can anything be written down?
 )
 
@@ -41,7 +44,7 @@ const never = int64(1) << 62
 
 func recordOp(p payments.Payment, channel Channel) (op, error) {
 	body, err := p.MarshalJSON() // as json.Marshal, without checking our own JSON once more
-	return op{Kind: opRecord, ID: p.ID.String(), Channel: channel, Identifier: storable(p.Identifier), Body: string(body)}, err
+	return op{Kind: opRecord, ID: p.ID.String(), Channel: channel, Identifier: identifierKey(p.Identifier), Body: string(body)}, err
 }
 
 const base64Prefix = "base64:"
@@ -62,6 +65,21 @@ func restored(s string) string {
 		}
 	}
 	return s
+}
+
+// maxIdentifier is how many bytes of an identifier the ledger compares and indexes:
+// PostgreSQL refuses index entries above 2,704.
+const maxIdentifier = 500
+
+// identifierKey is an identifier as the ledger has it beside the record: itself, or of
+// a long one the beginning and a hash of all.
+func identifierKey(identifier string) string {
+	s := storable(identifier)
+	if len(s) <= maxIdentifier {
+		return s
+	}
+	hash := sha256.Sum256([]byte(s))
+	return strings.ToValidUTF8(s[:maxIdentifier/2], "") + "…sha256:" + hex.EncodeToString(hash[:])
 }
 
 // MarshalJSON writes the op by hand: it is in the path of every acceptance.

@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -29,13 +30,26 @@ func (b *Inbox) Create(ctx context.Context, req payments.CreateRequest) (payment
 	}
 	created, err := b.cfg.Client.Create(ctx, req)
 	if err != nil {
-		return payments.Created{}, err
+		return payments.Created{}, b.notCreated(context.WithoutCancel(ctx), order, err)
 	}
 	// The payment exists now: this is no time to give up with the caller.
 	if err := b.bind(context.WithoutCancel(ctx), order, created.PayToken); err != nil {
 		return created, fmt.Errorf("inbox: payment %s was created and not registered: %w", created.PayToken, err)
 	}
 	return created, nil
+}
+
+// notCreated takes the expectation back when the service surely has no payment for it:
+// it would match a later payment of the same identifier.
+func (b *Inbox) notCreated(ctx context.Context, order op, err error) error {
+	if _, ok := errors.AsType[*payments.Error](err); !ok || errors.Is(err, payments.ErrAmbiguous) {
+		return err // there may be a payment
+	}
+	order.Kind = opCancel
+	if cancelErr := b.put(ctx, order); cancelErr != nil {
+		return errors.Join(err, fmt.Errorf("inbox: the order of identifier %q stays open: %w", order.Identifier, cancelErr))
+	}
+	return err
 }
 
 // Expect registers what is expected for a payment that was created elsewhere. It may
@@ -59,14 +73,14 @@ func (b *Inbox) order(ctx context.Context, req payments.CreateRequest) (op, erro
 	}
 	id := uuid.NewString()
 	o := op{
-		Kind: opOrder, ID: id, OrderID: id, Identifier: storable(req.Identifier),
+		Kind: opOrder, ID: id, OrderID: id, Identifier: identifierKey(req.Identifier),
 		Amount: req.Amount.String(), Items: storable(string(items)),
 	}
-	return o, b.group.do(ctx, o)
+	return o, b.put(ctx, o)
 }
 
 // bind gives the order its payment.
 func (b *Inbox) bind(ctx context.Context, order op, payToken uuid.UUID) error {
 	order.Kind, order.ID = opBind, payToken.String()
-	return b.group.do(ctx, order)
+	return b.put(ctx, order)
 }

@@ -61,6 +61,20 @@ func crossed(err error) bool {
 	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "40001")
 }
 
+// refusedData tells whether the database refused what a statement says, as opposed to
+// being unable to work: a data exception, a violated constraint, a limit.
+func refusedData(err error) bool {
+	var state interface{ SQLState() string }
+	if !errors.As(err, &state) || len(state.SQLState()) != 5 {
+		return false
+	}
+	switch state.SQLState()[:2] {
+	case "22", "23", "54":
+		return true
+	}
+	return false
+}
+
 func (p *pinned) connect(ctx context.Context) error {
 	if p.conn != nil {
 		return nil

@@ -115,7 +115,7 @@ func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, siz
 	where := ` WHERE (first_seen > ?1 OR first_seen = ?1 AND payment_id > ?2)`
 	args := []any{after, key, size}
 	if f.Identifier != "" {
-		args = append(args, storable(f.Identifier))
+		args = append(args, identifierKey(f.Identifier))
 		where += fmt.Sprintf(" AND identifier = ?%d", len(args))
 	}
 	if len(f.Stages) > 0 {
@@ -187,43 +187,45 @@ func (b *Inbox) Status(ctx context.Context) (Status, error) {
 	return s, rows.Err()
 }
 
-// Receipt is one thing that was received; see Inbox.Receipts.
+// Outcome is what became of something that was received, or of a run of the handler.
+type Outcome string
+
+// The outcomes. A run that succeeds leaves no receipt: Entry.DoneAt and Attempt tell.
+const (
+	OutcomeAccepted Outcome = "accepted" // a verified record, the first or one that says something new
+	OutcomeRepeat   Outcome = "repeat"   // a verified record of a payment that is in the ledger already
+	OutcomeReview   Outcome = "review"   // set aside for a person, on arrival or by the guard
+	OutcomeRaw      Outcome = "raw"      // what a poll returned, before it was read
+	OutcomeFailed   Outcome = "failed"   // a run that is tried again
+	OutcomeSnoozed  Outcome = "snoozed"  // a run that asked for a later one
+	OutcomeDead     Outcome = "dead"     // the last run
+)
+
+// Receipt is one thing that was received, or one run of the handler that did not
+// succeed; see Inbox.Receipts.
 type Receipt struct {
+	// Channel is the way it came; 0 for a run of the handler.
 	Channel Channel
-	// Outcome is "record" for a verified record, "review" for one that was set aside, "raw"
-	// for what a poll returned before it was read.
-	Outcome string
-	// Body is what was received; empty once it is older than Config.KeepBodies.
+	Outcome Outcome
+	// Attempt is how often the payment had been claimed by then, the run itself included.
+	Attempt int64
+	// Body is what was received, or why the run failed; empty once it is older than
+	// Config.KeepBodies.
 	Body string
 	At   time.Time // UTC
 }
 
-// Receipts returns all that was received for a payment, in order.
+// Receipts returns all that was received for a payment, and its failed runs, in order.
 func (b *Inbox) Receipts(ctx context.Context, key string) ([]Receipt, error) {
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT channel, outcome, coalesce(body, ''), at FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id`), key)
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT channel, outcome, attempt, coalesce(body, ''), at FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id`), key)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: receipts of %s: %w", key, err)
 	}
 	return collect(rows, func(rows *sql.Rows) (Receipt, error) {
 		var r Receipt
 		var at int64
-		err := rows.Scan(&r.Channel, &r.Outcome, &r.Body, &at)
+		err := rows.Scan(&r.Channel, &r.Outcome, &r.Attempt, &r.Body, &at)
 		r.Body, r.At = restored(r.Body), time.UnixMicro(at).UTC()
 		return r, err
 	})
-}
-
-// dropBodies forgets bodies that are older than Config.KeepBodies; the lines stay.
-func (b *Inbox) dropBodies(ctx context.Context) (bool, error) {
-	if b.cfg.KeepBodies < 0 {
-		return false, nil
-	}
-	const batch = 1000
-	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(`UPDATE {p}receipts SET body = NULL WHERE receipt_id IN
-		(SELECT receipt_id FROM {p}receipts WHERE body IS NOT NULL AND at < {now} - ?1 LIMIT ?2)`), b.cfg.KeepBodies.Microseconds(), batch)
-	if err != nil {
-		return false, err
-	}
-	n, err := result.RowsAffected()
-	return n == batch, err
 }

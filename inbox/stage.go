@@ -54,6 +54,7 @@ type Reason string
 const (
 	ReasonNoID         Reason = "no_id"               // the record names no payment
 	ReasonUnreadable   Reason = "unreadable"          // what a poll returned cannot be read; the bytes are kept
+	ReasonUnstorable   Reason = "unstorable"          // the ledger refused it; the record is what was to be written
 	ReasonNoMoney      Reason = "no_money"            // the amount is not above 0
 	ReasonUnderpaid    Reason = "underpaid"           // less than the order's amount
 	ReasonOverpaid     Reason = "overpaid"            // more than the order's amount

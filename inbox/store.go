@@ -10,6 +10,8 @@ import (
 // store is what differs between the databases: how ops become durable. All other
 // statements are the same, in the dialect's words, on Ledger.
 type store interface {
+	// room tells whether another op can be taken in; an error says why not.
+	room(kind opKind) error
 	// accept makes ops durable and effective, now or soon.
 	accept(ctx context.Context, ops []op) error
 	// fold makes effective what accept has only made durable. It reports whether it did
@@ -40,9 +42,11 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, {now}, {now}) ON CONFLICT (payment_id) DO NOTHING`
 	sqlHint = `INSERT INTO {p}payments (payment_id, stage, run_at, first_seen)
 		VALUES (?1, 1, {now} + ?2, {now}) ON CONFLICT (payment_id) DO NOTHING`
-	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, body, at) VALUES (?1, ?2, ?3, ?4, {now})`
-	sqlOrder   = `INSERT INTO {p}orders (order_id, identifier, amount, items, created_at)
+	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
+		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
+	sqlOrder = `INSERT INTO {p}orders (order_id, identifier, amount, items, created_at)
 		VALUES (?1, ?2, ?3, ?4, {now}) ON CONFLICT (order_id) DO NOTHING`
+	sqlCancelOrder = `DELETE FROM {p}orders WHERE order_id = ?1 AND payment_id IS NULL`
 	// The first registration of a payment counts.
 	sqlBind = `UPDATE {p}orders SET payment_id = ?2 WHERE order_id = ?1 AND payment_id IS NULL
 		AND NOT EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2)`
@@ -72,14 +76,22 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		return result.RowsAffected()
 	}
 	var err error
+	var n int64
+	var outcome Outcome // of what has a body
 	switch o.Kind {
 	case opRecord:
-		var n int64
+		outcome = OutcomeAccepted
 		if n, err = do(sqlRaise, o.ID, o.Channel, o.Body, o.Identifier); err == nil && n == 0 {
-			_, err = do(sqlInsert, o.ID, StageReady, o.Channel, o.Body, o.Identifier, "")
+			n, err = do(sqlInsert, o.ID, StageReady, o.Channel, o.Body, o.Identifier, "")
+		}
+		if n == 0 {
+			outcome = OutcomeRepeat
 		}
 	case opReview:
+		outcome = OutcomeReview
 		_, err = do(sqlInsert, o.ID, StageReview, o.Channel, o.Body, o.Identifier, o.Reason)
+	case opRaw:
+		outcome = OutcomeRaw
 	case opHint:
 		_, err = do(sqlHint, o.ID, a.hintDelay)
 	case opOrder:
@@ -91,12 +103,13 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		if err == nil {
 			_, err = do(sqlOwn, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items)
 		}
+	case opCancel:
+		_, err = do(sqlCancelOrder, o.OrderID)
 	case opProbe:
 		_, err = do(sqlSetMeta, "probe", "")
-	case opRaw:
 	}
-	if err == nil && (o.Kind == opRecord || o.Kind == opReview || o.Kind == opRaw) {
-		_, err = do(sqlReceipt, o.ID, o.Channel, string(o.Kind), o.Body)
+	if err == nil && outcome != "" {
+		_, err = do(sqlReceipt, o.ID, o.Channel, outcome, o.Body)
 	}
 	return err
 }

@@ -36,10 +36,12 @@ const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id 
 	i AS (INSERT INTO {p}payments (payment_id, stage, source, record, identifier, run_at, first_seen)
 		SELECT d.id, 2, d.ch, d.body, d.idf, {now}, {now} FROM d WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.payment_id = d.id)
 		ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id),
-	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, body, at) SELECT id, ch, 'record', body, {now} FROM d)
-	SELECT d.id FROM d LEFT JOIN {p}payments p ON p.payment_id = d.id
-	WHERE (p.stage IS NULL OR p.stage < 2)
-		AND NOT EXISTS (SELECT 1 FROM u WHERE u.payment_id = d.id) AND NOT EXISTS (SELECT 1 FROM i WHERE i.payment_id = d.id)`
+	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
+		SELECT d.id, d.ch, CASE WHEN n.payment_id IS NULL THEN 'repeat' ELSE 'accepted' END, coalesce(p.attempt, 0), d.body, {now}
+		FROM d LEFT JOIN (SELECT * FROM u UNION ALL SELECT * FROM i) AS n ON n.payment_id = d.id
+			LEFT JOIN {p}payments p ON p.payment_id = d.id
+		WHERE n.payment_id IS NOT NULL OR p.stage > 1 RETURNING payment_id)
+	SELECT id FROM d EXCEPT ALL SELECT payment_id FROM r`
 
 // accept is called by one goroutine at a time: the group's leader.
 func (s *postgresStore) accept(ctx context.Context, ops []op) error {
@@ -148,6 +150,8 @@ func (s *postgresStore) claims(ctx context.Context, query string, scan func(*sql
 		return each(rows, err, scan)
 	})
 }
+
+func (s *postgresStore) room(opKind) error { return nil }
 
 func (s *postgresStore) fold(context.Context) (bool, error) { return false, nil }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/google/uuid"
@@ -20,11 +21,13 @@ type sqliteStore struct {
 	intake *sql.Conn
 	insert *sql.Stmt
 	forget *sql.Stmt
+	log    *slog.Logger
 	file   string // the intake file's own id: positions of another file mean nothing
 
 	mu      sync.Mutex
-	waiting []line        // durable, not folded, in order
-	byID    map[string]op // of waiting, see unfolded
+	waiting []line                // durable, not folded, in order
+	byID    map[string]unfoldedOp // of waiting, see unfolded
+	held    int                   // bytes of waiting, about
 	folding sync.Mutex
 	folded  int64 // position in the intake file
 }
@@ -35,11 +38,42 @@ type line struct {
 	ops []op
 }
 
+// size is about what a line holds in memory.
+func (l line) size() (n int) {
+	for _, o := range l.ops {
+		n += 300 + len(o.Body) + len(o.Items)
+	}
+	return n
+}
+
+// What waits to be folded is held in memory, so it is bounded: a handler may keep the
+// ledger's one writer for half a minute. Hints are strangers' ids, and may not fill the
+// room that records need.
+const (
+	maxHeld      = 128 << 20
+	maxHeldHints = maxHeld / 4
+)
+
+var errBehind = errors.New("inbox: the ledger is behind: too much waits for its one writer, which a slow handler may hold; try again later")
+
+func (s *sqliteStore) room(kind opKind) error {
+	limit := maxHeld
+	if kind == opHint {
+		limit = maxHeldHints
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held >= limit {
+		return errBehind
+	}
+	return nil
+}
+
 const sqlIntake = `CREATE TABLE IF NOT EXISTS intake (n INTEGER PRIMARY KEY AUTOINCREMENT, ops TEXT NOT NULL) STRICT;
 	CREATE TABLE IF NOT EXISTS file (id TEXT NOT NULL) STRICT`
 
-func openSQLiteStore(ctx context.Context, db SQLite, a applier) (*sqliteStore, error) {
-	s := &sqliteStore{applier: a, db: db, byID: map[string]op{}}
+func openSQLiteStore(ctx context.Context, db SQLite, a applier, log *slog.Logger) (*sqliteStore, error) {
+	s := &sqliteStore{applier: a, db: db, log: log, byID: map[string]unfoldedOp{}}
 	var err error
 	if s.intake, err = db.Intake.Conn(ctx); err != nil {
 		return nil, err
@@ -89,7 +123,7 @@ func (s *sqliteStore) load(ctx context.Context) error {
 		}
 		var ops []op
 		if err := json.Unmarshal([]byte(text), &ops); err != nil {
-			return fmt.Errorf("intake line %d: %w", n, err)
+			ops = []op{s.unstorable(text, fmt.Errorf("line %d of the intake file is damaged: %w", n, err))}
 		}
 		s.remember(n, ops)
 	}
@@ -98,24 +132,32 @@ func (s *sqliteStore) load(ctx context.Context) error {
 
 // remember adds a group to what waits. The caller holds s.mu, or is alone.
 func (s *sqliteStore) remember(n int64, ops []op) {
-	s.waiting = append(s.waiting, line{n, ops})
+	added := line{n, ops}
+	s.waiting = append(s.waiting, added)
+	s.held += added.size()
 	for _, o := range ops {
-		s.index(o)
+		s.index(n, o)
 	}
 }
 
-func (s *sqliteStore) index(o op) {
+// unfoldedOp is what unfolded returns, and the line that it stands in.
+type unfoldedOp struct {
+	op
+	n int64
+}
+
+func (s *sqliteStore) index(n int64, o op) {
 	have, held := s.byID[o.ID]
 	switch o.Kind {
 	case opRecord, opReview:
 		if !held || have.Kind == opBind {
-			s.byID[o.ID] = o
+			s.byID[o.ID] = unfoldedOp{o, n}
 		}
 	case opBind:
 		if !held {
-			s.byID[o.ID] = o
+			s.byID[o.ID] = unfoldedOp{o, n}
 		}
-	case opHint, opRaw, opOrder, opProbe:
+	case opHint, opRaw, opOrder, opCancel, opProbe:
 	}
 }
 
@@ -155,65 +197,11 @@ func (s *sqliteStore) accept(ctx context.Context, ops []op) error {
 	return nil
 }
 
-const foldLines = 16 // groups in one fold
-
-// fold applies what waits, in order, and the position with it: an op takes effect once.
-func (s *sqliteStore) fold(ctx context.Context) (bool, error) {
-	s.folding.Lock()
-	defer s.folding.Unlock()
-	s.mu.Lock()
-	batch := s.waiting[:min(len(s.waiting), foldLines)]
-	s.mu.Unlock()
-	if len(batch) == 0 {
-		return false, nil
-	}
-	tx, err := s.db.Writer.BeginTx(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = tx.Rollback() }()
-	for _, line := range batch {
-		for _, o := range line.ops {
-			if err := s.apply(ctx, tx, o); err != nil {
-				return false, err
-			}
-		}
-	}
-	last := batch[len(batch)-1].n
-	if _, err := tx.ExecContext(ctx, s.d.sql(`INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`),
-		"folded "+s.file, fmt.Sprint(last)); err != nil {
-		return false, err
-	}
-	if err := tx.Commit(); err != nil {
-		return false, err
-	}
-	s.forgetFolded(batch, last)
-	return true, nil
-}
-
-func (s *sqliteStore) forgetFolded(batch []line, last int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.folded = last
-	rest := s.waiting[len(batch):]
-	s.waiting = append([]line(nil), rest...)
-	for _, line := range batch {
-		for _, o := range line.ops {
-			delete(s.byID, o.ID)
-		}
-	}
-	for _, line := range s.waiting {
-		for _, o := range line.ops {
-			s.index(o)
-		}
-	}
-}
-
 func (s *sqliteStore) unfolded(id uuid.UUID) (op, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.byID[id.String()]
-	return o, ok
+	return o.op, ok
 }
 
 func (s *sqliteStore) claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {

@@ -43,11 +43,11 @@ CREATE TABLE {p}receipts (
   payment_id text     NOT NULL,
   channel    smallint NOT NULL,
   outcome    text     NOT NULL,
+  attempt    bigint   NOT NULL,
   body       text,
   at         bigint   NOT NULL
 );
 CREATE INDEX {p}receipts_payment ON {p}receipts (payment_id);
-CREATE INDEX {p}receipts_body ON {p}receipts (at) WHERE body IS NOT NULL;
 
 -- What people decided.
 CREATE TABLE {p}audit (

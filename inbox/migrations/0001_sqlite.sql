@@ -43,11 +43,11 @@ CREATE TABLE {p}receipts (
   payment_id TEXT     NOT NULL,
   channel    INTEGER NOT NULL,
   outcome    TEXT     NOT NULL,
+  attempt    INTEGER NOT NULL,
   body       TEXT,
   at         INTEGER   NOT NULL
 ) STRICT;
 CREATE INDEX {p}receipts_payment ON {p}receipts (payment_id);
-CREATE INDEX {p}receipts_body ON {p}receipts (at) WHERE body IS NOT NULL;
 
 -- What people decided.
 CREATE TABLE {p}audit (

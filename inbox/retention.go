@@ -1,0 +1,66 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+)
+
+// retentionBatch is how many receipts one step looks at.
+const retentionBatch = 1000
+
+// The receipts are in the order of time, so how far retention has come is one number,
+// kept in the ledger. An index of the bodies that are left would cost every acceptance.
+const (
+	sqlOldReceipts = `SELECT coalesce(max(receipt_id), 0), count(*) FROM (SELECT receipt_id FROM {p}receipts
+		WHERE receipt_id > ?1 AND at < {now} - ?2 ORDER BY receipt_id LIMIT ?3) AS old`
+	sqlDropBodies = `UPDATE {p}receipts SET body = NULL WHERE receipt_id > ?1 AND receipt_id <= ?2 AND at < {now} - ?3`
+)
+
+// dropBodies forgets bodies that are older than Config.KeepBodies; the lines stay.
+func (b *Inbox) dropBodies(ctx context.Context) (more bool, err error) {
+	if b.cfg.KeepBodies < 0 {
+		return false, nil
+	}
+	from, err := b.retentionPosition(ctx)
+	if err != nil {
+		return false, err
+	}
+	var to, n int64
+	err = b.store.reader().QueryRowContext(ctx, b.d.sql(sqlOldReceipts), from, b.cfg.KeepBodies.Microseconds(), retentionBatch).Scan(&to, &n)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	tx, err := b.store.ledger().BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, b.d.sql(sqlDropBodies), from, to, b.cfg.KeepBodies.Microseconds()); err != nil {
+		return false, err
+	}
+	if err := b.setRetentionPosition(ctx, tx, to); err != nil {
+		return false, err
+	}
+	return n == retentionBatch, tx.Commit()
+}
+
+const retentionName = "bodies dropped"
+
+func (b *Inbox) retentionPosition(ctx context.Context) (int64, error) {
+	text, err := b.meta(ctx, retentionName)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("inbox: how far retention has come: %w", err)
+	}
+	return n, nil
+}
+
+func (b *Inbox) setRetentionPosition(ctx context.Context, tx *sql.Tx, to int64) error {
+	_, err := tx.ExecContext(ctx, b.d.sql(sqlSetMeta), retentionName, strconv.FormatInt(to, 10))
+	return err
+}
