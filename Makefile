@@ -29,7 +29,8 @@ test:
 
 bench:
 	go run ./internal/bench -rounds $(ROUNDS)
-	DEPOSITPAY_BENCH=1 go test -count=1 -run . ./internal/bench/inboxbench
+	DEPOSITPAY_BENCH=1 go test -count=1 -v -timeout 30m ./internal/bench/inboxbench
+	DEPOSITPAY_BENCH=1 go -C internal/bench/riverbench test -count=1 -v -timeout 10m .
 
 # Every fuzz target for FUZZTIME, one after another.
 fuzz:

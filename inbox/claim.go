@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,7 +33,7 @@ const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 
 // Of one identifier only the earliest that is ready may be claimed.
 const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = 2 AND q.identifier = p.identifier
-	AND (q.first_seen < p.first_seen OR q.first_seen = p.first_seen AND q.{tie} < p.{tie})))`
+	AND (q.ready_at < p.ready_at OR q.ready_at = p.ready_at AND q.{tie} < p.{tie})))`
 
 func (b *Inbox) sqlClaim() string {
 	order := ""
@@ -74,9 +75,9 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 // The handler's transaction begins with the fence. It must touch exactly one row, or
 // somebody else has claimed the payment since.
 const (
-	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
-	sqlLater = `UPDATE {p}payments SET run_at = {now} + ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
-	sqlAside = `UPDATE {p}payments SET stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2`
+	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+	sqlLater = `UPDATE {p}payments SET run_at = {now} + ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+	sqlAside = `UPDATE {p}payments SET stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
 )
 
 // A run that did not succeed is kept among the receipts, with its attempt.
@@ -100,7 +101,38 @@ func (b *Inbox) fenced(ctx context.Context, c *claim, outcome Outcome, reason, s
 	if _, err := tx.ExecContext(ctx, b.d.sql(sqlRun), c.id, c.attempt, outcome, storable(reason)); err != nil {
 		return err
 	}
+	if outcome == OutcomeReview {
+		if err := b.lookAgain(ctx, tx, c); err != nil {
+			return err
+		}
+	}
 	return tx.Commit()
+}
+
+// Of those that differ only the latest counts: two of them would take turns for ever.
+const sqlLatest = `SELECT r.channel, r.body FROM {p}receipts r JOIN {p}payments p ON p.payment_id = r.payment_id
+		WHERE r.receipt_id = (SELECT max(l.receipt_id) FROM {p}receipts l WHERE l.payment_id = ?1 AND l.outcome = 'differs')
+		AND r.body <> p.record`
+
+// lookAgain gives a payment that goes to review its latest record if another one came
+// while it waited for its handler: the first may have been that of a voucher that
+// failed. An acceptance does not touch a row that a handler may have locked.
+func (b *Inbox) lookAgain(ctx context.Context, tx *sql.Tx, c *claim) error {
+	var channel Channel
+	var body string
+	err := tx.QueryRowContext(ctx, b.d.sql(sqlLatest), c.id).Scan(&channel, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var p payments.Payment
+	if err := json.Unmarshal([]byte(body), &p); err != nil {
+		return nil //nolint:nilerr // what cannot be read is no better than what there is
+	}
+	_, err = tx.ExecContext(ctx, b.d.sql(sqlRaise), c.id, channel, body, identifierKey(p.Identifier))
+	return err
 }
 
 // aside puts a claimed payment into review or among the dead, unless the fence is gone.

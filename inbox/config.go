@@ -37,8 +37,8 @@ type Handler func(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 
 // Config configures Open. Client, Handler and one of DB and SQLite are required.
 type Config struct {
-	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps one connection of it
-	// for acceptances, and uses up to Concurrency+2 more.
+	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps three connections of it
+	// for itself, and uses up to Concurrency+1 more.
 	DB *sql.DB
 	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it.
 	SQLite *SQLite
@@ -167,8 +167,8 @@ func (cfg *Config) validate() error {
 		return errors.New("inbox: Config.ConfirmRate: is negative")
 	}
 	if cfg.DB != nil {
-		if limit := cfg.DB.Stats().MaxOpenConnections; limit > 0 && limit < cfg.Concurrency+3 {
-			return fmt.Errorf("inbox: Config.Concurrency: %d handlers and the inbox's own 3 connections do not fit the pool's limit of %d; "+
+		if limit := cfg.DB.Stats().MaxOpenConnections; limit > 0 && limit < cfg.Concurrency+4 {
+			return fmt.Errorf("inbox: Config.Concurrency: %d handlers and the inbox's own 4 connections do not fit the pool's limit of %d; "+
 				"raise DB.SetMaxOpenConns or lower Concurrency", cfg.Concurrency, limit)
 		}
 	}

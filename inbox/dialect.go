@@ -20,6 +20,7 @@ type dialect struct {
 	name    Dialect
 	now     string // microseconds since 1970, of the database's clock
 	skip    string // passes over rows that others have locked
+	list    string // the strings of the JSON array ?1
 	tie     string // the column that orders payments first seen at the same time
 	replace *strings.Replacer
 }
@@ -34,18 +35,21 @@ func newDialect(name Dialect, prefix string) *dialect {
 	switch name {
 	case PostgreSQL:
 		d.now, d.skip, d.tie = postgresNow, "FOR UPDATE OF p SKIP LOCKED", "payment_id"
+		d.list = "SELECT json_array_elements_text(?1::json)"
 	case SQLiteStore:
 		// One process, one writer: nothing to pass over. The clock has milliseconds only.
 		d.now, d.tie = sqliteNow, "rowid"
+		d.list = "SELECT value FROM json_each(?1)"
 	}
-	d.replace = strings.NewReplacer("{p}", prefix, "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie)
+	d.replace = strings.NewReplacer("{p}", prefix, "{new}", "WHERE NOT EXISTS (SELECT 1 FROM "+prefix+"payments q WHERE q.payment_id = ?1)", "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list)
 	return d
 }
 
 var parameter = regexp.MustCompile(`\?(\d+)`)
 
 // sql is the statement for this database: {p} is the table prefix, {now} the clock,
-// {skip} the row locks, {tie} what orders within one tick, ?1 a parameter.
+// {skip} the row locks, {new} the condition that the payment is not there, {tie} what orders within one tick, {list} the strings of the JSON
+// array ?1, ?1 a parameter.
 func (d *dialect) sql(statement string) string {
 	s := d.replace.Replace(statement)
 	if d.name == PostgreSQL {

@@ -48,6 +48,13 @@
 // so acceptances go to a file of their own first and wait for nobody. On PostgreSQL any
 // number of processes share the tables; there is no leader, and no state that can stick.
 //
+// # What arrived, and when
+//
+// Receipts has everything that was received for a payment, and each run of its handler
+// that did not succeed, in order and with the number of the attempt; Audit has what
+// people decided. Bodies are dropped after Config.KeepBodies, the lines and the
+// payment's row never.
+//
 // # Operating
 //
 // Watch Status: OldestReady (is the handler keeping up), review and dead (a person is

@@ -139,7 +139,10 @@ func (b *Inbox) handle(ctx context.Context, tx *sql.Tx, c *claim) (err error) {
 			err = fmt.Errorf("inbox: the handler panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return b.cfg.Handler(ctx, tx, c.payment)
+	if err = b.cfg.Handler(ctx, tx, c.payment); err != nil {
+		_ = err.Error() // of a typed nil it panics: here, and not where nobody expects it
+	}
+	return err
 }
 
 // record writes down how a run ended. After success there is nothing to write: the

@@ -13,37 +13,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/internal/backoff"
 	"github.com/depositpay/depositpay-go/payments"
-	"github.com/depositpay/depositpay-go/webhook"
 )
-
-const sqlStanding = `SELECT stage, own FROM {p}payments WHERE payment_id = ?1`
-
-// Handled reports whether the payment's record is durable; it satisfies webhook.Sink.
-func (b *Inbox) Handled(ctx context.Context, id uuid.UUID) (bool, error) {
-	s, err := b.Standing(ctx, id)
-	return s == webhook.StandingHandled, err
-}
-
-// Standing tells how the payment of a webhook stands; it satisfies webhook.Ledger. A
-// payment whose record is durable is in safe hands, whatever becomes of it.
-func (b *Inbox) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, error) {
-	waiting, held := b.store.unfolded(id)
-	if held && waiting.Kind != opBind {
-		return webhook.StandingHandled, nil
-	}
-	var stage Stage
-	var own int
-	err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlStanding), id.String()).Scan(&stage, &own)
-	switch {
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
-		return webhook.StandingUnknown, fmt.Errorf("inbox: payment %s: %w", id, err)
-	case err == nil && stage >= StageReady:
-		return webhook.StandingHandled, nil
-	case own != 0 || held:
-		return webhook.StandingExpected, nil
-	}
-	return webhook.StandingUnknown, nil
-}
 
 // Note writes down that a webhook named id, before it is confirmed: the confirm may
 // complete the payment, and then the service does not name it again. It satisfies
@@ -125,7 +95,7 @@ func scanOwed(rows *sql.Rows) (owed, error) {
 }
 
 const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END
-	WHERE payment_id = ?1 AND attempt = ?2 AND stage < 2`
+	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
 
 // ask asks the service about one id and takes what it says. A "no" is never final:
 // the payer knows the id, and may have forged the webhook before paying. settled tells
@@ -155,9 +125,9 @@ func refused(err error) bool {
 }
 
 const (
-	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage = 1 AND own = 0`
+	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < 2 AND own = 0`
 	sqlEvict      = `WITH c AS (SELECT p.payment_id FROM {p}payments p
-		WHERE p.stage = 1 AND p.own = 0 ORDER BY p.first_seen LIMIT ?1 {skip})
+		WHERE p.stage IN (1, 4, 5) AND p.stage = 1 AND p.own = 0 ORDER BY p.stage, p.first_seen LIMIT ?1 {skip})
 		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = 1`
 )
 

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ type Inbox struct {
 	d       *dialect
 	store   store
 	group   *group[op]
+	asking  *group[*lookup]
 	closing func() error
 	unknown *rate.Limiter // confirms of ids that we did not create
 	own     *rate.Limiter
@@ -40,6 +42,7 @@ const (
 	ownRate   = 50
 	// commitTimeout bounds one group's commit, whoever waits for it.
 	commitTimeout = 20 * time.Second
+	lookupTimeout = 5 * time.Second
 )
 
 // Open checks cfg and the database, brings the schema up to date and returns the
@@ -65,8 +68,10 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		return nil, err
 	}
 	b.group = newGroup(groupMax, b.commit)
+	b.asking = newGroup(groupMax, b.lookUp)
 	b.closing = sync.OnceValue(func() error {
 		b.group.close()
+		b.asking.close()
 		return b.store.close()
 	})
 	return b, nil
@@ -129,7 +134,7 @@ func (b *Inbox) commit(ops []op) (err error) {
 		b.wake()
 		return nil
 	}
-	if _, some := err.(eachError); some {
+	if _, some := errors.AsType[eachError](err); some {
 		b.wake()
 		return err
 	}

@@ -2,10 +2,11 @@ package inbox
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -22,13 +23,13 @@ import (
 // as a possible loss. A line for each poll would tell more exactly, for a sync every
 // 3 to 5 seconds on every idle shop.
 type pollSession struct {
-	mu sync.Mutex
-	id string // of the open line; empty if none
+	mu   sync.Mutex
+	id   string    // of the open line; empty if none
+	beat time.Time // when it was last told to be alive
 }
 
 const (
 	sqlOpenPolls = `INSERT INTO {p}polls (poll_id, opened_at, beat_at) VALUES (?1, {now}, {now})`
-	sqlBeat      = `UPDATE {p}polls SET beat_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL`
 	sqlClose     = `UPDATE {p}polls SET closed_at = {now}, outcome = ?2 WHERE poll_id = ?1 AND closed_at IS NULL`
 	sqlLoss      = `INSERT INTO {p}polls (poll_id, opened_at, beat_at, outcome) VALUES (?1, {now}, {now}, ?2)`
 )
@@ -40,14 +41,20 @@ const (
 func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
 	b.poll.mu.Lock()
 	defer b.poll.mu.Unlock()
+	if b.poll.id != "" {
+		if err := b.canStore(ctx); err != nil {
+			return nil, fmt.Errorf("inbox: the store is down: %w", err)
+		}
+		if err := b.beatPolls(ctx); err != nil {
+			return nil, fmt.Errorf("inbox: the poll journal: %w", err)
+		}
+	}
 	if b.poll.id == "" {
 		id := uuid.NewString()
 		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOpenPolls), id); err != nil {
 			return nil, fmt.Errorf("inbox: open the poll journal: %w", err)
 		}
-		b.poll.id = id
-	} else if err := b.canStore(ctx); err != nil {
-		return nil, fmt.Errorf("inbox: the store is down: %w", err)
+		b.poll.id, b.poll.beat = id, time.Now()
 	}
 	id := b.poll.id
 	return payments.WithJournal(ctx, func(ctx context.Context, raw []byte) error {
@@ -56,6 +63,13 @@ func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
 }
 
 func pollKey(id string) string { return "poll-" + id }
+
+// unreadableKey names what a poll returned by what it is: found again after a crash, it
+// is in review once.
+func unreadableKey(body string) string {
+	hash := sha256.Sum256([]byte(body))
+	return "raw-" + hex.EncodeToString(hash[:16])
+}
 
 // canStore tells whether an acceptance would succeed now. A full disk answers pings, so
 // after an acceptance that failed only one that succeeds will do: otherwise polls would
@@ -84,7 +98,7 @@ func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 	}
 	if raw != "" {
 		err := b.put(ctx, op{
-			Kind: opReview, ID: "raw-" + uuid.NewString(), Channel: ChannelPoll,
+			Kind: opReview, ID: unreadableKey(storable(raw)), Channel: ChannelPoll,
 			Body: storable(raw), Reason: ReasonUnreadable,
 		})
 		if err != nil {
@@ -108,60 +122,6 @@ func (b *Inbox) AfterPolls(ctx context.Context) error {
 		b.poll.id = ""
 	}
 	return err
-}
-
-// An open line is somebody else's living poller as long as it is beaten.
-const (
-	beatEvery = 20 * time.Second
-	beatDead  = 2 * time.Minute
-)
-
-const sqlAbandoned = `SELECT poll_id FROM {p}polls WHERE closed_at IS NULL AND outcome = '' AND poll_id <> ?1 AND beat_at < {now} - ?2`
-
-// recoverPolls finds the lines of pollers that ended uncleanly, takes in what they had
-// received and not yet handed over, and turns the lines into possible losses.
-func (b *Inbox) recoverPolls(ctx context.Context) error {
-	b.poll.mu.Lock()
-	own := b.poll.id
-	b.poll.mu.Unlock()
-	if own != "" {
-		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlBeat), own); err != nil {
-			return err
-		}
-	}
-	dead := beatDead.Microseconds()
-	if b.cfg.SQLite != nil {
-		dead = -1 // the file has one process: nobody else lives
-	}
-	ids, err := b.strings(ctx, sqlAbandoned, own, dead)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := b.recoverRaw(ctx, id); err != nil {
-			return err
-		}
-		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(`UPDATE {p}polls SET outcome = 'unclean: the poller ended without closing its journal' WHERE poll_id = ?1 AND outcome = ''`), id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recoverRaw accepts the last thing that a dead poller wrote down: it may have died
-// before it had read it. If it had, this changes nothing.
-func (b *Inbox) recoverRaw(ctx context.Context, id string) error {
-	bodies, err := b.strings(ctx, `SELECT coalesce(body, '') FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id DESC LIMIT 1`, pollKey(id))
-	if err != nil || len(bodies) == 0 {
-		return err
-	}
-	raw := restored(bodies[0])
-	p, err := b.cfg.Client.Decode([]byte(raw))
-	if err != nil {
-		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: what a poll returned before a crash cannot be read", slog.Any("error", err))
-		return b.put(ctx, op{Kind: opReview, ID: pollKey(id), Channel: ChannelPoll, Body: storable(raw), Reason: ReasonUnreadable})
-	}
-	return b.accept(ctx, p, ChannelPoll)
 }
 
 func (b *Inbox) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {

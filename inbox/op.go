@@ -100,22 +100,21 @@ func (o op) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// merge leaves one op of each kind for an id: a statement may touch a row only once.
-// The first record wins, as it does in the ledger.
-func merge(ops []op) []op {
-	type key struct {
-		kind opKind
-		id   string
-	}
-	seen := make(map[key]bool, len(ops))
-	out := ops[:0:0]
+// sorted takes the records out of ops, in layers of different ids: a statement may touch
+// a row only once.
+func sorted(ops []op) (records [][]op, others []op) {
+	seen := make(map[string]int, len(ops))
 	for _, o := range ops {
-		k := key{o.Kind, o.ID}
-		if o.Kind != opRaw && seen[k] {
+		if o.Kind != opRecord {
+			others = append(others, o)
 			continue
 		}
-		seen[k] = true
-		out = append(out, o)
+		layer := seen[o.ID]
+		seen[o.ID]++
+		if layer == len(records) {
+			records = append(records, nil)
+		}
+		records[layer] = append(records[layer], o)
 	}
-	return out
+	return records, others
 }

@@ -174,8 +174,12 @@ func TestOutage(t *testing.T) {
 		<-time.After(300 * time.Millisecond)
 		sinkDown.Store(false)
 		require.NoError(t, cluster.Stop("immediate"))
-		e := <-down
-		require.Error(t, e.Err)
+		select {
+		case e := <-down:
+			require.Error(t, e.Err)
+		case <-time.After(patience):
+			require.Fail(t, "the poller was not told that the store is down")
+		}
 		polls := poll.Stats().Polls
 		m.deposit(byPollOnly[i]) // a destructive read would complete it
 		require.Error(t, m.box.Accept(t.Context(), nthPayment(1_000_000)))

@@ -42,10 +42,23 @@ func TestPoisonSQLite(t *testing.T) {
 	require.ErrorIs(t, box.Approve(t.Context(), kept[0].Key, inbox.Decision{Actor: "kim", Reason: "why not"}), inbox.ErrStage)
 }
 
-// TestDamagedIntake: a line of the intake file that cannot be read is kept for a person;
-// the lines around it take effect.
+// TestDamagedIntake: a line of the intake file that cannot be read, or that a later
+// version has written, is kept for a person; the lines around it take effect.
 func TestDamagedIntake(t *testing.T) {
 	t.Parallel()
+	for name, damage := range map[string]string{
+		"NoJSON":       `UPDATE intake SET ops = replace(ops, '"k"', '"k') WHERE n = 2`,
+		"LaterVersion": `UPDATE intake SET ops = replace(ops, '"k":"record"', '"k":"hologram"') WHERE n = 2`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			damaged(t, damage)
+		})
+	}
+}
+
+func damaged(t *testing.T, damage string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "shop.db")
 	db := openLedger(t, path)
 	box := accepting(t, inbox.Config{SQLite: db})
@@ -54,7 +67,7 @@ func TestDamagedIntake(t *testing.T) {
 		require.NoError(t, box.Accept(t.Context(), nthPayment(n)))
 	}
 	require.NoError(t, box.Close())
-	_, err := db.Intake.ExecContext(t.Context(), `UPDATE intake SET ops = replace(ops, '"k"', '"k') WHERE n = 2`)
+	_, err := db.Intake.ExecContext(t.Context(), damage)
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 

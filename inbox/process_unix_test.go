@@ -222,6 +222,15 @@ func TestStopped(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, 1, stoppedBeforeTheFence(t, ""))
 	})
+	t.Run("BeforeTheFence/ClaimedAgain", func(t *testing.T) {
+		t.Parallel()
+		// Another one has it, and has not begun.
+		require.Zero(t, claimIsOver(t, `attempt = attempt + 1, run_at = run_at + 3600000000`))
+	})
+	t.Run("BeforeTheFence/SetAside", func(t *testing.T) {
+		t.Parallel()
+		require.Zero(t, claimIsOver(t, `stage = 5`))
+	})
 	t.Run("InTheHandler", testStoppedInTheHandler)
 	t.Run("InTheHandlerAndContinuedInTime", testContinuedInTime)
 	// The tests of the tests: without the fence, a payment is granted twice.
@@ -271,6 +280,19 @@ func stoppedBeforeTheFence(t *testing.T, m mutant) int {
 	books.awaitDone(1)
 	require.Equal(t, 1, books.effectsBy(second, 0))
 	second.kill()
+	books.proceed(first, box)
+	return books.effects(nthPayment(0).ID)
+}
+
+// claimIsOver: the row changes between the claim and the fence, which must touch no row
+// then. It returns the effects.
+func claimIsOver(t *testing.T, change string) int {
+	db, books := newBooks(t)
+	box := accepting(t, inbox.Config{DB: db.DB})
+	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	first := begin(t, childConfig{DSN: db.DSN, Lease: time.Hour, Run: true, Hold: holdFence})
+	first.hear("held")
+	books.do(`UPDATE depositpay_payments SET ` + change)
 	books.proceed(first, box)
 	return books.effects(nthPayment(0).ID)
 }

@@ -158,7 +158,8 @@ type Status struct {
 	// Count is the number of payments in each stage.
 	Count map[Stage]int64
 	// OldestReady is how long the payment that has waited longest for its handler has
-	// waited; 0 if none waits. An alarm belongs on it.
+	// waited, since its record came or a person decided; 0 if none waits. An alarm
+	// belongs on it.
 	OldestReady time.Duration
 	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
 	EvictedHints int64
@@ -167,7 +168,7 @@ type Status struct {
 // Status counts the payments of each stage.
 func (b *Inbox) Status(ctx context.Context) (Status, error) {
 	s := Status{Count: map[Stage]int64{}}
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT stage, count(*), min(first_seen), {now} FROM {p}payments GROUP BY stage`))
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT stage, count(*), coalesce(min(ready_at), {now}), {now} FROM {p}payments GROUP BY stage`))
 	if err != nil {
 		return s, fmt.Errorf("inbox: status: %w", err)
 	}
@@ -193,7 +194,8 @@ type Outcome string
 // The outcomes. A run that succeeds leaves no receipt: Entry.DoneAt and Attempt tell.
 const (
 	OutcomeAccepted Outcome = "accepted" // a verified record, the first or one that says something new
-	OutcomeRepeat   Outcome = "repeat"   // a verified record of a payment that is in the ledger already
+	OutcomeRepeat   Outcome = "repeat"   // a verified record that the ledger has already
+	OutcomeDiffers  Outcome = "differs"  // a verified record that says something else than the one the ledger has
 	OutcomeReview   Outcome = "review"   // set aside for a person, on arrival or by the guard
 	OutcomeRaw      Outcome = "raw"      // what a poll returned, before it was read
 	OutcomeFailed   Outcome = "failed"   // a run that is tried again

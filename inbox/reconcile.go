@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/depositpay/depositpay-go/internal/backoff"
 )
 
@@ -15,7 +17,8 @@ import (
 type Report struct {
 	// At is when it ended, in UTC.
 	At time.Time `json:"at"`
-	// Asked is how many outstanding ids were confirmed with the service.
+	// Asked is how many outstanding ids, of payments that this merchant created, were
+	// confirmed with the service.
 	Asked int `json:"asked"`
 	// Recovered is how many of them turned out to be complete, and are in the ledger now.
 	Recovered int `json:"recovered"`
@@ -23,6 +26,9 @@ type Report struct {
 	StillUnpaid int `json:"still_unpaid"`
 	// Failed is how many got no answer; they are asked again.
 	Failed int `json:"failed"`
+	// Hints is how many ids that webhooks named and this merchant did not create wait for
+	// their confirm. Run asks for them, at Config.ConfirmRate.
+	Hints int64 `json:"hints"`
 	// PossibleLosses are polls whose answer may have been lost while no id is known that
 	// could bring the payment back. Reconciliation may have brought it back meanwhile:
 	// what no id can recover is a store payment that no webhook has named. Compare with
@@ -38,14 +44,17 @@ type PossibleLoss struct {
 	Reason string    `json:"reason"`
 }
 
-// Reconcile asks the service about every outstanding id: created payments that nobody
-// has paid yet, and hints. It returns when all were asked, at most 50 a second. The
-// report is kept for LastReport. Run does the same at its start, after every possible
+// Reconcile asks the service about every outstanding payment that this merchant created,
+// and returns when all were asked, at most 50 a second. Ids that strangers may have made
+// up are only brought forward: Run asks for them at their own rate. The report is kept for LastReport. Run does the same at its start, after every possible
 // loss, and every Config.ReconcileEvery; a cron job may call this as well.
 func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
 	var report Report
-	if _, err := b.store.fold(ctx); err != nil {
-		return report, err
+	for more := true; more; { // what came before this call is in the ledger then
+		var err error
+		if more, err = b.store.fold(ctx); err != nil {
+			return report, err
+		}
 	}
 	if err := b.recoverPolls(ctx); err != nil {
 		return report, err
@@ -56,6 +65,9 @@ func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
 	}
 	report.PossibleLosses = losses
 	if err := b.askOutstanding(ctx, &report); err != nil {
+		return report, err
+	}
+	if report.Hints, err = b.bringForward(ctx); err != nil {
 		return report, err
 	}
 	report.At = time.Now().UTC()
@@ -88,34 +100,60 @@ func (b *Inbox) LastReport(ctx context.Context) (Report, error) {
 }
 
 const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM {p}payments
-	WHERE stage < 2 AND first_seen > {now} - ?1 AND payment_id > ?2 ORDER BY payment_id LIMIT 100`
+	WHERE stage < 2 AND own = 1 AND first_seen > {now} - ?1 ORDER BY first_seen DESC`
 
-func (b *Inbox) askOutstanding(ctx context.Context, report *Report) error {
-	for last := ""; ; {
-		page, err := b.outstanding(ctx, last)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, o := range page {
-			if err := b.own.Wait(ctx); err != nil {
-				return err
-			}
-			report.Asked++
-			switch settled, err := b.ask(ctx, o); {
-			case err == nil:
-				report.Recovered++
-			case settled:
-				report.StillUnpaid++
-			default:
-				report.Failed++
-			}
-		}
-		last = page[len(page)-1].id
+const sqlForward = `UPDATE {p}payments SET run_at = {now} WHERE stage < 2 AND own = 0 AND run_at > {now}`
+
+// bringForward makes the confirms of strangers' ids due, and counts these ids.
+func (b *Inbox) bringForward(ctx context.Context) (n int64, err error) {
+	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlForward)); err != nil {
+		return 0, fmt.Errorf("inbox: bring hints forward: %w", err)
 	}
+	return n, b.store.reader().QueryRowContext(ctx, b.d.sql(sqlCountHints)).Scan(&n)
 }
 
-func (b *Inbox) outstanding(ctx context.Context, after string) ([]owed, error) {
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlOutstanding), b.cfg.OutstandingFor.Microseconds(), after)
+// askOutstanding asks for the payments that were created last first: they are the likely
+// ones. Their keys are read at once, which is not much, because asking changes the
+// order of any index that they could be paged by.
+func (b *Inbox) askOutstanding(ctx context.Context, report *Report) error {
+	all, err := b.outstanding(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if err := b.own.Wait(ctx); err != nil {
+			return err
+		}
+		if done, err := b.settledMeanwhile(ctx, o); err != nil || done {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		report.Asked++
+		switch settled, err := b.ask(ctx, o); {
+		case err == nil:
+			report.Recovered++
+		case settled:
+			report.StillUnpaid++
+		default:
+			report.Failed++
+		}
+	}
+	return nil
+}
+
+// settledMeanwhile tells whether the payment has come since the list was made.
+func (b *Inbox) settledMeanwhile(ctx context.Context, o owed) (bool, error) {
+	id, err := uuid.Parse(o.id)
+	if err != nil {
+		return false, fmt.Errorf("inbox: the ledger has the key %q for a created payment: %w", o.id, err)
+	}
+	return b.Handled(ctx, id)
+}
+
+func (b *Inbox) outstanding(ctx context.Context) ([]owed, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlOutstanding), b.cfg.OutstandingFor.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("inbox: outstanding ids: %w", err)
 	}

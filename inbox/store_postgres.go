@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,19 +12,25 @@ import (
 	"github.com/google/uuid"
 )
 
-// postgresStore writes ops straight into the ledger, a group in one statement, over
-// a connection of its own, so that handlers cannot take the last one of the pool.
+// postgresStore writes ops straight into the ledger, a group in one statement. It keeps
+// three connections for itself, so that handlers cannot take the last one of the pool.
 type postgresStore struct {
 	applier
 	db     *sql.DB
 	intake pinned
 	work   pinned
+	look   pinned
 }
 
 func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresStore, error) {
-	s := &postgresStore{applier: a, db: db, intake: pinned{db: db}, work: pinned{db: db}}
+	s := &postgresStore{applier: a, db: db, intake: pinned{db: db}, work: pinned{db: db}, look: pinned{db: db}}
 	return s, s.intake.do(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) })
 }
+
+// sqlHints is sqlHint for a whole group.
+const sqlHints = `INSERT INTO {p}payments (payment_id, stage, run_at, first_seen)
+	SELECT d.id, 1, {now} + ?2, {now} FROM ({list}) AS d(id)
+	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING`
 
 // sqlAccept is sqlRaise, sqlInsert and sqlReceipt for a whole group. It returns the
 // ids that another transaction inserted at the same moment and that this one could
@@ -31,17 +38,17 @@ func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresSto
 const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
 	u AS (UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
-		run_at = {now}, tries = 0, reason = '', seen = p.seen + 1
-		FROM d WHERE p.payment_id = d.id AND (p.stage < 2 OR p.stage = 4 AND p.record <> d.body) RETURNING p.payment_id),
-	i AS (INSERT INTO {p}payments (payment_id, stage, source, record, identifier, run_at, first_seen)
-		SELECT d.id, 2, d.ch, d.body, d.idf, {now}, {now} FROM d WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.payment_id = d.id)
+		run_at = {now}, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
+		FROM d WHERE p.payment_id = d.id AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> d.body) RETURNING p.payment_id),
+	i AS (INSERT INTO {p}payments (payment_id, stage, source, record, identifier, run_at, ready_at, first_seen)
+		SELECT d.id, 2, d.ch, d.body, d.idf, {now}, {now}, {now} FROM d
+		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)
 		ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id),
 	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
-		SELECT d.id, d.ch, CASE WHEN n.payment_id IS NULL THEN 'repeat' ELSE 'accepted' END, coalesce(p.attempt, 0), d.body, {now}
-		FROM d LEFT JOIN (SELECT * FROM u UNION ALL SELECT * FROM i) AS n ON n.payment_id = d.id
-			LEFT JOIN {p}payments p ON p.payment_id = d.id
-		WHERE n.payment_id IS NOT NULL OR p.stage > 1 RETURNING payment_id)
-	SELECT id FROM d EXCEPT ALL SELECT payment_id FROM r`
+		SELECT d.id, d.ch, CASE WHEN d.id IN (SELECT * FROM u) OR d.id IN (SELECT * FROM i) THEN 'accepted' WHEN p.record <> d.body THEN 'differs' ELSE 'repeat' END, coalesce(p.attempt, 0), d.body, {now}
+		FROM d LEFT JOIN {p}payments p ON p.payment_id = d.id
+		WHERE d.id IN (SELECT * FROM u) OR d.id IN (SELECT * FROM i) OR p.stage + 0 > 1 RETURNING payment_id)
+	SELECT id FROM d WHERE id NOT IN (SELECT payment_id FROM r)`
 
 // accept is called by one goroutine at a time: the group's leader.
 func (s *postgresStore) accept(ctx context.Context, ops []op) error {
@@ -49,21 +56,19 @@ func (s *postgresStore) accept(ctx context.Context, ops []op) error {
 	// their rows crosswise. Stable: ops of one id keep theirs.
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
-	var records, others []op
-	for _, o := range merge(ops) {
-		if o.Kind == opRecord {
-			records = append(records, o)
-		} else {
-			others = append(others, o)
-		}
-	}
+	records, others := sorted(ops)
 	return s.intake.do(ctx, func(c *sql.Conn) error {
 		if len(others) > 0 {
 			if err := s.acceptOthers(ctx, c, others); err != nil {
 				return err
 			}
 		}
-		return s.acceptRecords(ctx, c, records)
+		for _, layer := range records {
+			if err := s.acceptRecords(ctx, c, layer); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -136,16 +141,43 @@ func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op)
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
+	var hints []string
 	for _, o := range ops {
+		if o.Kind == opHint {
+			hints = append(hints, o.ID)
+			continue
+		}
 		if err := s.apply(ctx, tx, o); err != nil {
 			return err
 		}
 	}
+	if err := s.acceptHints(ctx, tx, hints); err != nil {
+		return err
+	}
 	return tx.Commit()
+}
+
+func (s *postgresStore) acceptHints(ctx context.Context, x execer, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	_, err = x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
+	return err
 }
 
 func (s *postgresStore) claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
 	return s.work.do(ctx, func(c *sql.Conn) error {
+		rows, err := c.QueryContext(ctx, query, args...)
+		return each(rows, err, scan)
+	})
+}
+
+func (s *postgresStore) lookups(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
+	return s.look.do(ctx, func(c *sql.Conn) error {
 		rows, err := c.QueryContext(ctx, query, args...)
 		return each(rows, err, scan)
 	})
@@ -160,4 +192,6 @@ func (s *postgresStore) unfolded(uuid.UUID) (op, bool) { return op{}, false }
 func (s *postgresStore) ledger() *sql.DB { return s.db }
 func (s *postgresStore) reader() *sql.DB { return s.db }
 
-func (s *postgresStore) close() error { return errors.Join(s.intake.close(), s.work.close()) }
+func (s *postgresStore) close() error {
+	return errors.Join(s.intake.close(), s.work.close(), s.look.close())
+}

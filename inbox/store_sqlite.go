@@ -209,6 +209,11 @@ func (s *sqliteStore) claims(ctx context.Context, query string, scan func(*sql.R
 	return each(rows, err, scan)
 }
 
+func (s *sqliteStore) lookups(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
+	rows, err := s.db.Reader.QueryContext(ctx, query, args...)
+	return each(rows, err, scan)
+}
+
 func (s *sqliteStore) ledger() *sql.DB { return s.db.Writer }
 func (s *sqliteStore) reader() *sql.DB { return s.db.Reader }
 

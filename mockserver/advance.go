@@ -27,6 +27,7 @@ func (s *Server) Advance(d time.Duration) { _ = s.advance(context.Background(), 
 // time-out first. When several are due at one instant, each call runs one of
 // them, in the order in which they were scheduled. It is false when no attempt is
 // to come: deliveries whose payment is COMPLETE by then are settled without one.
+// Payments that expire on the way do so.
 func (s *Server) JumpToNextAttempt() (Attempt, bool) {
 	return s.jump(context.Background())
 }
@@ -56,7 +57,7 @@ func (s *Server) jump(ctx context.Context) (Attempt, bool) {
 	var sent *attempt
 	for sent == nil {
 		e := s.nextEvent(ctx)
-		if e == nil {
+		if e == nil || s.onlyExpiryToCome() {
 			return Attempt{}, false
 		}
 		s.clock.moveTo(e.at)
@@ -127,6 +128,7 @@ func (s *Server) holdClock(ctx context.Context) error {
 
 func (s *Server) releaseClock() {
 	s.arm()
+	s.changed()
 	s.mu.Unlock()
 	<-s.moving
 }

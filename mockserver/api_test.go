@@ -86,7 +86,9 @@ func TestConfirmAfterPollAnswersTheSameRecord(t *testing.T) {
 
 func TestApplicationsAreApart(t *testing.T) {
 	t.Parallel()
-	s := stopped(t, func(c *mockserver.Config) { c.Tokens = []string{"test_a", "test_b"} })
+	s := stopped(t, func(c *mockserver.Config) {
+		c.Applications = []mockserver.Application{{Token: "test_a"}, {Token: "test_b"}}
+	})
 	id := create(t, s, "")
 	deposit(t, s, id, 7)
 	wantError(t, mockserver.CodeNoProcessedPayment, api(t, s, "GET", "/callback/rest?token=test_b", ""))
@@ -124,7 +126,7 @@ func TestDepositRules(t *testing.T) {
 	p, err := s.Deposit(free, mockserver.Deposit{Payer: "김", Amount: 12})
 	require.NoError(t, err)
 	assert.Equal(t, mockserver.Payment{
-		ID: free, Identifier: "order-1", Title: "T", Status: mockserver.StatusProgress, Payer: "김",
+		ID: free, Application: "Application 1", Identifier: "order-1", Title: "T", Status: mockserver.StatusProgress, Payer: "김",
 		Method: "DEPOSIT", PaidAmount: 12, CreatedAt: start, DepositedAt: start,
 	}, p)
 	_, err = s.Deposit(free, mockserver.Deposit{Amount: 12})
@@ -201,8 +203,8 @@ func TestMobileDeposit(t *testing.T) {
 		ids = append(ids, match[1])
 	}
 	assert.Equal(t, []mockserver.Notification{
-		{ID: ids[1], Package: "com.kbstar.kbbank", Title: "입금", Subtitle: "s1", Text: "x", ReceivedAt: start},
-		{ID: ids[2], Package: "com.kbstar.kbbank", Title: "입금", Subtitle: "s2", Text: "x", ReceivedAt: start},
+		{ID: ids[1], Package: "com.kbstar.kbbank", Title: "입금", Subtitle: "s1", Text: "x", ReceivedAt: start, Result: mockserver.ResultReceived},
+		{ID: ids[2], Package: "com.kbstar.kbbank", Title: "입금", Subtitle: "s2", Text: "x", ReceivedAt: start, Result: mockserver.ResultReceived},
 	}, s.Notifications(), "the oldest is forgotten")
 	wantError(t, mockserver.CodeInvalidToken, upload(`{"package":"com.kbstar.kbbank","title":"t","token":"test_other"}`))
 	wantError(t, mockserver.CodeInvalidParameter, upload(`{"title":"t"}`), "package")

@@ -31,7 +31,7 @@ func newWebhookTransport() http.RoundTripper {
 
 // beginRun starts the first of up to 10 attempts at once.
 func (s *Server) beginRun(d *delivery) {
-	d.url, d.status, d.run = d.payment.app.webhookURL, DeliveryPending, 0
+	d.url, d.status, d.run = d.payment.app.WebhookURL, DeliveryPending, 0
 	s.launch(d, s.clock.now())
 	s.arm()
 }
@@ -39,32 +39,49 @@ func (s *Server) beginRun(d *delivery) {
 // launch sends one attempt in a goroutine of its own, so that no receiver can
 // hold up the API or another delivery.
 func (s *Server) launch(d *delivery, due time.Time) *attempt {
-	ctx, cancel := context.WithCancel(context.Background())
-	now := s.clock.now()
-	a := &attempt{
-		Attempt: Attempt{PaymentID: d.payment.ID, WebhookID: d.id, RetryCount: d.run, Due: due, Started: now},
-		cancel:  cancel,
-		done:    make(chan struct{}),
-		sent:    time.Now(),
-	}
+	a := newAttempt(Attempt{
+		PaymentID: d.payment.ID, WebhookID: d.id, RetryCount: d.run, Due: due, Started: s.clock.now(),
+	})
 	d.run++
 	d.flight = a
 	d.keep(a)
+	s.fly(d, a)
+	s.dispatch(d, a)
+	return a
+}
+
+func newAttempt(a Attempt) *attempt {
+	return &attempt{Attempt: a, cancel: func() {}, done: make(chan struct{}), sent: time.Now()}
+}
+
+// fly begins the time that the receiver has.
+func (s *Server) fly(d *delivery, a *attempt) {
 	s.flying[a] = struct{}{}
-	a.timeout = s.events.push(now.Add(webhookTimeout), d, a)
-	target, sending := d.url, a.Attempt
+	a.timeout = s.events.push(a.Started.Add(s.clock.atLeast(webhookTimeout, s.cfg.Patience)), d, a)
+}
+
+// transmit posts an attempt and waits for its end in a goroutine.
+func (s *Server) transmit(d *delivery, a *attempt) {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.cancel = cancel
+	target, by, sending := d.url, s.cfg.WebhookTransport, a.Attempt
+	if a.Fault == faultDeadURI {
+		target, by = deadURI, newWebhookTransport()
+	}
 	s.running.Go(func() {
-		status, failure := s.send(ctx, target, sending)
+		status, failure := send(ctx, by, target, sending)
+		if sending.Fault == faultDropAfter {
+			status, failure = 0, errAnswerLost
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.finish(d, a, status, failure)
 	})
-	return a
 }
 
 // send posts the webhook and returns the receiver's status and, unless that is
 // 200, why the attempt failed.
-func (s *Server) send(ctx context.Context, target string, a Attempt) (int, string) {
+func send(ctx context.Context, by http.RoundTripper, target string, a Attempt) (int, string) {
 	body := strings.NewReader(`{"payment_id":"` + a.PaymentID + `"}`)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
 	if err != nil {
@@ -76,7 +93,7 @@ func (s *Server) send(ctx context.Context, target string, a Attempt) (int, strin
 	req.Header.Set("X-Retry-Count", strconv.Itoa(a.RetryCount))
 	// The transport itself, not an http.Client: a redirect is an answer that is
 	// not 200, and is not followed.
-	resp, err := s.cfg.WebhookTransport.RoundTrip(req)
+	resp, err := by.RoundTrip(req)
 	if err != nil {
 		return 0, fmt.Sprintf("%.300s", err.Error())
 	}
@@ -96,8 +113,11 @@ func (s *Server) finish(d *delivery, a *attempt, status int, failure string) {
 	a.Ended, a.HTTPStatus, a.Err = s.clock.now(), status, failure
 	a.cancel()
 	s.events.remove(a.timeout)
+	a.cancel, a.timeout = func() {}, spent // there may be 100,000 of both
 	delete(s.flying, a)
+	s.record(d.payment, EventWebhook, a.describe())
 	defer close(a.done)
+	s.overtaken(a)
 	if d.flight != a {
 		return
 	}
@@ -118,6 +138,13 @@ func (s *Server) finish(d *delivery, a *attempt, status int, failure string) {
 func (s *Server) run(e *event) *attempt {
 	s.events.remove(e)
 	d := e.delivery
+	if d == nil {
+		s.expire()
+		return nil
+	}
+	if e.attempt != nil && e != e.attempt.timeout {
+		return s.arrive(d, e.attempt)
+	}
 	if e.attempt != nil {
 		s.finish(d, e.attempt, 0, errTimeout)
 		return nil
@@ -127,6 +154,7 @@ func (s *Server) run(e *event) *attempt {
 		// Verified meanwhile, by a poll or by a receiver that confirmed and then
 		// failed: there is nothing left to tell (the rule of §6.5).
 		d.status = DeliveryDelivered
+		s.record(d.payment, EventWebhook, "not sent any more: the payment is COMPLETE")
 		return nil
 	}
 	return s.launch(d, e.at)
@@ -144,9 +172,9 @@ func (s *Server) arm() {
 		s.timer.Stop()
 	case e == nil:
 	case s.timer == nil:
-		s.timer = time.AfterFunc(max(0, e.at.Sub(s.clock.now())), s.tick)
+		s.timer = time.AfterFunc(s.clock.until(e.at), s.tick)
 	default:
-		s.timer.Reset(max(0, e.at.Sub(s.clock.now())))
+		s.timer.Reset(s.clock.until(e.at))
 	}
 }
 

@@ -24,6 +24,10 @@ var bankList = []bank{
 	{"BNK부산은행", "kr.co.busanbank.mbp", "busan"},
 	{"새마을금고", "com.smg.spbs", "mg"},
 	{"우체국", "com.epost.psf.sdsi", "epost"},
+	{"BNK경남은행", "com.knb.psb", "kyongnam"},
+	{"토스뱅크", "viva.republica.toss", "toss"},
+	{"전북은행", "kr.co.jbbank.privatebank", "jeonbuk"},
+	{"제주은행", "com.jejubank.smartnew", "jeju"},
 }
 
 const (

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -22,12 +23,10 @@ const (
 // Config configures a [Server]. The zero Config is ready for use. [New] copies
 // it, so a later change has no effect.
 type Config struct {
-	// Tokens are the application API tokens (interface §5), one per
-	// application; each application sees only its own payments. Every token
-	// begins with "test_" and is made of letters, digits and "-._~", because
-	// clients in the field put it into the query string unescaped.
-	// Default: [DefaultToken] alone.
-	Tokens []string
+	// Applications are the clients of the service (interface §5.1); each sees
+	// only its own payments. [Server.SaveApplication] adds more later.
+	// Default: one with the defaults of [Application], the token [DefaultToken].
+	Applications []Application
 
 	// Addr is where [Server.Start] listens. Default: "127.0.0.1:0", a port that
 	// the system chooses. Only loopback addresses are taken, unless AllowRemote
@@ -38,10 +37,6 @@ type Config struct {
 	// that are not loopback. Anyone who reaches the control API can complete
 	// payments; the server says so loudly in the log.
 	AllowRemote bool
-
-	// WebhookURL is the webhook URI of the first application. Default: none,
-	// nothing is sent. See [Server.SetWebhook] for the rules.
-	WebhookURL string
 
 	// WebhookTransport sends the webhooks. Default: plain HTTP with one
 	// connection per attempt, no proxy, no compression. Redirects are never
@@ -59,6 +54,33 @@ type Config struct {
 	// §6.5). Default: 2 s. A test with a receiver that hangs on purpose sets it
 	// to a few milliseconds.
 	Patience time.Duration
+
+	// Account is where customers pay to, the same for all payments. Each empty
+	// field has a default that looks made up.
+	Account Account
+
+	// Lifetime is how long a payment waits for its deposit, by the server's
+	// clock; then it is [StatusExpired]. Default: 0, for ever. The interface names
+	// neither a lifetime nor a status for its end (§3, §8), and a test that moves
+	// the clock through the 75 hours of a webhook schedule should find its other
+	// payments as they were.
+	Lifetime time.Duration
+
+	// LateDeposit makes the deposit for an expired payment count like any other.
+	// Default: it is refused with [CodePaymentExpired].
+	LateDeposit bool
+
+	// StatusNames spells the stages that the interface leaves open (§3), where
+	// records show them: [StatusCreated], [StatusWaiting] and [StatusExpired].
+	// A name is made of up to 64 upper-case letters, digits and "_". PROGRESS and
+	// COMPLETE are fixed. Default: the values of the constants.
+	StatusNames map[Status]string
+
+	// ConfirmKeepsState makes POST /payments/confirm answer COMPLETE and leave
+	// the payment in PROGRESS, which the interface leaves open (§3): a poll may
+	// then return the payment as well, and its webhooks go on.
+	// Default: the confirmation completes the payment.
+	ConfirmKeepsState bool
 
 	// MaxPayments is how many payments are kept. At the cap the creation of a
 	// payment is refused with [CodeStorageFull]: no payment is ever dropped. So
@@ -82,10 +104,17 @@ type Config struct {
 
 // withDefaults returns a copy with every default filled in.
 func (c Config) withDefaults() Config {
-	c.Tokens = slices.Clone(c.Tokens)
-	if len(c.Tokens) == 0 {
-		c.Tokens = []string{DefaultToken}
+	c.Applications = slices.Clone(c.Applications)
+	if len(c.Applications) == 0 {
+		c.Applications = make([]Application, 1)
 	}
+	for i := range c.Applications {
+		setDefault(&c.Applications[i].Token, DefaultToken)
+	}
+	c.StatusNames = maps.Clone(c.StatusNames)
+	setDefault(&c.Account.Bank, defaultAccount.Bank)
+	setDefault(&c.Account.Number, defaultAccount.Number)
+	setDefault(&c.Account.Holder, defaultAccount.Holder)
 	setDefault(&c.Addr, defaultAddr)
 	setDefault(&c.Patience, defaultPatience)
 	setDefault(&c.MaxPayments, defaultMaxPayments)
@@ -105,24 +134,23 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// validate names the field that is wrong. It never prints a token: the one that
-// is refused may be a live one.
+// validate names the field that is wrong. The applications are checked when New
+// saves them.
 func (c Config) validate() error {
-	for i, token := range c.Tokens {
-		if err := checkToken(token); err != nil {
-			return fmt.Errorf("mockserver: Config.Tokens[%d]: %w", i, err)
-		}
-		if slices.Contains(c.Tokens[:i], token) {
-			return fmt.Errorf("mockserver: Config.Tokens[%d]: the same token is given twice", i)
-		}
-	}
 	if err := checkListenAddr(c.Addr, c.AllowRemote); err != nil {
 		return fmt.Errorf("mockserver: Config.Addr: %w", err)
 	}
-	if c.WebhookURL != "" {
-		if err := checkWebhookURL(c.WebhookURL, c.AllowRemote); err != nil {
-			return fmt.Errorf("mockserver: Config.WebhookURL: %w", err)
-		}
+	if err := c.Account.check(); err != nil {
+		return fmt.Errorf("mockserver: Config.Account.%w", err)
+	}
+	if c.Lifetime < 0 {
+		return fmt.Errorf("mockserver: Config.Lifetime: %v is negative; 0 stands for ever", c.Lifetime)
+	}
+	if err := checkStatusNames(c.StatusNames); err != nil {
+		return fmt.Errorf("mockserver: Config.StatusNames: %w", err)
+	}
+	if err := c.Clock.check(); err != nil {
+		return fmt.Errorf("mockserver: Config.Clock: %w", err)
 	}
 	if c.Patience < 0 {
 		return fmt.Errorf("mockserver: Config.Patience: %v is negative", c.Patience)
@@ -135,4 +163,26 @@ func (c Config) validate() error {
 		}
 	}
 	return nil
+}
+
+func checkStatusNames(names map[Status]string) error {
+	for status, name := range names {
+		switch status {
+		case StatusCreated, StatusWaiting, StatusExpired:
+		default:
+			return fmt.Errorf("%.40q cannot be spelled otherwise; only CREATED, WAITING and EXPIRED can", status)
+		}
+		if !validCodeWord(name) || name == string(StatusProgress) || name == string(StatusComplete) {
+			return fmt.Errorf("%s: must be up to 64 upper-case letters, digits or \"_\", and neither PROGRESS nor COMPLETE", status)
+		}
+	}
+	return nil
+}
+
+// statusName is how a status reads in a record.
+func (c *Config) statusName(status Status) string {
+	if name, ok := c.StatusNames[status]; ok {
+		return name
+	}
+	return string(status)
 }

@@ -15,6 +15,7 @@ type attemptJSON struct {
 	EndedTS    string `json:"ended_ts,omitempty"`
 	HTTPStatus int    `json:"http_status,omitempty"`
 	Error      string `json:"error,omitempty"`
+	Fault      string `json:"fault,omitempty"`
 }
 
 type fullDeliveryJSON struct {
@@ -34,13 +35,17 @@ type requestJSON struct {
 	Body     string `json:"body"`
 	Status   int    `json:"status"`
 	Response string `json:"response"`
+	// Fault, SentStatus and Sent are there for a request that a fault has struck.
+	Fault      string  `json:"fault,omitempty"`
+	SentStatus *int    `json:"sent_status,omitempty"`
+	Sent       *string `json:"sent,omitempty"`
 }
 
 func (s *Server) attemptJSON(a Attempt) attemptJSON {
 	return attemptJSON{
 		PaymentID: a.PaymentID, WebhookID: a.WebhookID, RetryCount: a.RetryCount,
 		DueTS: formatTime(a.Due), StartedTS: formatTime(a.Started), EndedTS: formatTime(a.Ended),
-		HTTPStatus: a.HTTPStatus, Error: s.log.redact(a.Err),
+		HTTPStatus: a.HTTPStatus, Error: s.log.redact(a.Err), Fault: a.Fault,
 	}
 }
 
@@ -64,10 +69,14 @@ func (s *Server) controlDeliveries(*call) ([]byte, *Error) {
 func (s *Server) controlRequests(*call) ([]byte, *Error) {
 	list := []requestJSON{}
 	for _, r := range s.Requests() {
-		list = append(list, requestJSON{
+		out := requestJSON{
 			TS: formatTime(r.Time), Method: r.Method, Path: r.Path, Query: r.Query,
-			Body: r.Body, Status: r.Status, Response: r.Response,
-		})
+			Body: r.Body, Status: r.Status, Response: r.Response, Fault: r.Fault,
+		}
+		if r.Fault != "" {
+			out.SentStatus, out.Sent = &r.SentStatus, &r.Sent
+		}
+		list = append(list, out)
 	}
 	return marshal(map[string]any{"requests": list}), nil
 }

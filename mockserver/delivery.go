@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,6 +52,9 @@ type Attempt struct {
 	HTTPStatus int
 	// Err says why the attempt failed; empty after success and in flight.
 	Err string
+	// Fault is the kind of the [Fault] that has struck it, empty without one. A
+	// webhook that a fault has doubled stands here twice.
+	Fault string
 }
 
 // maxAttemptsKept bounds what endless resends can store for one payment.
@@ -71,10 +75,12 @@ type delivery struct {
 type attempt struct {
 	Attempt
 	cancel  context.CancelFunc
-	timeout *event
-	done    chan struct{} // closed when Ended is set
-	sent    time.Time     // in real time, to measure Config.Patience
-	hanging bool
+	timeout *event // nil before it flies
+	// overtakes is another attempt that is held back until this one has ended.
+	overtakes *event
+	done      chan struct{} // closed when Ended is set
+	sent      time.Time     // in real time, to measure Config.Patience
+	hanging   bool
 }
 
 // Deliveries returns a copy of every webhook delivery, in the order of creation.
@@ -130,4 +136,50 @@ func (d *delivery) keep(a *attempt) {
 		d.attempts = d.attempts[:maxAttemptsKept-1]
 	}
 	d.attempts = append(d.attempts, a)
+}
+
+// describe tells for the timeline how an attempt ended.
+func (a *attempt) describe() string {
+	switch {
+	case a.Err != "":
+		return fmt.Sprintf("attempt %d of %d: %s", a.RetryCount+1, len(waits), a.Err)
+	case a.RetryCount == 0: // nearly all of them: one text for 100,000
+		return "attempt 1 of 10: answered HTTP 200"
+	}
+	return fmt.Sprintf("attempt %d of %d: answered HTTP 200", a.RetryCount+1, len(waits))
+}
+
+// CodeNoAttemptWaiting says that no automatic webhook attempt of the payment waits
+// for its time.
+const CodeNoAttemptWaiting Code = "NO_ATTEMPT_WAITING"
+
+// DeliverNow sends the webhook attempt that waits for its time at once, without
+// moving the clock and without waiting for its end, for which Advance(0) does. The
+// next one waits as long as ever after this one has failed. For a payment that is
+// COMPLETE the delivery is marked delivered and nothing is sent (interface §6.5).
+// The error is an [*Error]: [CodePaymentNotFound], [CodeNoAttemptWaiting] or
+// [CodeServerClosed].
+func (s *Server) DeliverNow(payToken string) error {
+	if problem := s.deliverNow(payToken); problem != nil {
+		return problem
+	}
+	return nil
+}
+
+func (s *Server) deliverNow(payToken string) *Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, problem := s.anyPayment(payToken)
+	switch {
+	case s.closed:
+		return serverClosed()
+	case problem != nil:
+		return problem
+	case p.delivery == nil || p.delivery.next == nil:
+		return &Error{Code: CodeNoAttemptWaiting, Message: "no webhook attempt of this payment waits for its time: none was begun, " +
+			"one is in flight, or they are over; a resend begins ten new ones"}
+	}
+	s.run(p.delivery.next)
+	s.arm()
+	return nil
 }

@@ -1,7 +1,8 @@
 package mockserver
 
 import (
-	"strings"
+	"cmp"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -12,11 +13,13 @@ const MethodCulture = "CULTURE"
 // Deposit describes a deposit as the bank notification would. The zero Deposit
 // pays the payment's own price.
 type Deposit struct {
-	// Payer is the name of the person who paid. Default: none.
+	// Payer is the name of the person who paid. Default: whoever was named on
+	// the checkout page.
 	Payer string
 	// Amount is what was paid, a whole number of the currency's unit, at least
 	// 1. It may differ from a fixed price: the record then shows what was paid.
-	// 0 stands for the fixed price, and is an error when there is none.
+	// 0 stands for the fixed price, or for what the payer said on the checkout
+	// page, and is an error when there is neither.
 	Amount int64
 	// Method is the payment method, upper case. Default: [DefaultMethod].
 	Method string
@@ -29,7 +32,8 @@ type Deposit struct {
 // (interface §3): the payment goes to PROGRESS and, when its application has a
 // webhook URI, the webhook is sent at once, without the call waiting for it. The
 // error is an [*Error]: [CodePaymentNotFound], [CodePaymentAlreadyPaid],
-// [CodeInvalidParameter], [CodeStorageFull] or [CodeServerClosed].
+// [CodePaymentExpired], [CodeInvalidParameter], [CodeStorageFull] or
+// [CodeServerClosed].
 func (s *Server) Deposit(payToken string, d Deposit) (Payment, error) {
 	in := depositInput{payer: d.Payer, method: d.Method}
 	if d.Amount != 0 || d.Failed {
@@ -56,20 +60,18 @@ func (in *depositInput) check(p *payment) (int64, *Error) {
 	if in.method == "" {
 		in.method = DefaultMethod
 	}
-	if !validMethod(in.method) {
+	if !validCodeWord(in.method) {
 		return 0, invalidParameter("method", `must be up to 64 upper-case letters, digits or "_", as in "DEPOSIT"`)
 	}
 	if !utf8.ValidString(in.payer) {
 		return 0, invalidParameter("payer", "must be valid UTF-8")
 	}
+	due := p.AmountDue()
 	switch {
-	case p.Status != StatusCreated && p.Status != StatusWaiting:
-		return 0, &Error{Code: CodePaymentAlreadyPaid, Message: "a deposit for this payment was recognised before; " +
-			"create another payment"}
-	case in.amount == nil && p.Amount == 0:
+	case in.amount == nil && due == 0:
 		return 0, invalidParameter("amount", "is required: the payment was created without one, so the payer chooses")
 	case in.amount == nil:
-		return p.Amount, nil
+		return due, nil
 	case *in.amount == 0 && in.method == MethodCulture:
 		return 0, nil
 	case *in.amount <= 0:
@@ -78,38 +80,46 @@ func (in *depositInput) check(p *payment) (int64, *Error) {
 	return *in.amount, nil
 }
 
-func validMethod(method string) bool {
-	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-	return len(method) <= 64 && strings.Trim(method, allowed) == ""
-}
-
 // recognise moves a payment to PROGRESS. render makes an answer from the payment
 // before anybody else can move it on.
 func (s *Server) recognise(id string, in depositInput, render func(*payment)) (Payment, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.recogniseLocked(id, in, render)
+}
+
+// recogniseLocked is recognise for a caller that holds s.mu.
+func (s *Server) recogniseLocked(id string, in depositInput, render func(*payment)) (Payment, *Error) {
 	if s.closed {
 		return Payment{}, serverClosed()
 	}
-	p := s.payments[id]
-	if p == nil {
-		return Payment{}, paymentNotFound()
+	s.expire()
+	p, problem := s.anyPayment(id)
+	if problem != nil {
+		return Payment{}, problem
+	}
+	if late := p.Status == StatusExpired && s.cfg.LateDeposit; !p.unpaid() && !late {
+		return Payment{}, notAwaited(p)
 	}
 	paid, problem := in.check(p)
 	if problem != nil {
 		return Payment{}, problem
 	}
-	notify := p.app.webhookURL != ""
+	notify := p.app.WebhookURL != ""
 	if notify && !s.roomForDelivery() {
 		return Payment{}, &Error{Code: CodeStorageFull, Message: "the cap of pending webhook deliveries is reached; " +
 			"raise Config.MaxDeliveries or let the clock run"}
 	}
-	p.Payer, p.Method, p.PaidAmount = in.payer, in.method, paid
+	if in.payer != "" {
+		p.Payer = in.payer
+	}
+	p.Method, p.PaidAmount = in.method, paid
 	p.Status, p.DepositedAt = StatusProgress, s.clock.now()
 	p.app.push(p)
+	s.record(p, EventDeposit, fmt.Sprintf("%.*s paid %d by %s", maxNameLength, cmp.Or(p.Payer, "somebody"), paid, in.method))
 	if notify {
 		s.beginRun(s.newDelivery(p))
 	}
 	render(p)
-	return p.Payment, nil
+	return p.export(), nil
 }

@@ -12,7 +12,7 @@ const (
 	// CodeNoProcessedPayment: no payment of the application waits in PROGRESS
 	// (GET /callback/rest). It is the empty result of a poll, not a fault.
 	CodeNoProcessedPayment Code = "NO_PROCESSED_PAYMENT"
-	// CodeInvalidToken: the token is not one of [Config.Tokens].
+	// CodeInvalidToken: the token is not that of one of the [Server.Applications].
 	CodeInvalidToken Code = "INVALID_TOKEN"
 	// CodeInvalidJSON: the body is not one well-formed JSON object in UTF-8, or
 	// a key occurs twice in it.
@@ -39,6 +39,8 @@ const (
 	CodeNotFound Code = "NOT_FOUND"
 	// CodeMethodNotAllowed: the path exists under another HTTP method.
 	CodeMethodNotAllowed Code = "METHOD_NOT_ALLOWED"
+	// CodeFaultInjected: a [Fault] answers in place of the service.
+	CodeFaultInjected Code = "FAULT_INJECTED"
 	// CodeServerClosed: the call came after [Server.Close].
 	CodeServerClosed Code = "SERVER_CLOSED"
 )
@@ -56,6 +58,9 @@ type Error struct {
 // Error returns the code and the message.
 func (e *Error) Error() string { return "mockserver: " + string(e.Code) + ": " + e.Message }
 
+// errorSize is room for most errors, so that answering one takes one allocation.
+const errorSize = 192
+
 // appendJSON appends the service's error shape: flat, "error" and "error_msg".
 func (e *Error) appendJSON(b []byte) []byte {
 	b = append(b, `{"error":`...)
@@ -69,11 +74,11 @@ func (e *Error) appendJSON(b []byte) []byte {
 // to everything, but control calls come from tools that look at the status.
 func (c Code) httpStatus() int {
 	switch c {
-	case CodeNotFound, CodePaymentNotFound, CodeWebhookNotFound:
+	case CodeNotFound, CodePaymentNotFound, CodeWebhookNotFound, CodeProductNotFound, CodeUserNotFound, CodeUnmatchedNotFound:
 		return http.StatusNotFound
 	case CodeMethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case CodePaymentAlreadyPaid, CodePaymentNotPaid, CodeStorageFull, CodeServerClosed:
+	case CodePaymentAlreadyPaid, CodePaymentNotPaid, CodePaymentExpired, CodeNoAttemptWaiting, CodeStorageFull, CodeServerClosed:
 		return http.StatusConflict
 	case CodeBodyTooLarge:
 		return http.StatusRequestEntityTooLarge

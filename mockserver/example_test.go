@@ -61,7 +61,7 @@ func ExampleServer_Advance() {
 	})
 	mock, err := mockserver.New(mockserver.Config{
 		Clock:            mockserver.NewStoppedClock(time.Time{}),
-		WebhookURL:       "http://127.0.0.1:9000/hook",
+		Applications:     []mockserver.Application{{WebhookURL: "http://127.0.0.1:9000/hook"}},
 		WebhookTransport: down,
 	})
 	if err != nil {

@@ -127,8 +127,20 @@ func (h hook) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const hookURL = "http://127.0.0.1:9/hook"
 
+// hooked is one application with the default token and a webhook URI.
+var hooked = []mockserver.Application{{WebhookURL: hookURL}}
+
+// apps are applications with these tokens.
+func apps(tokens ...string) []mockserver.Application {
+	var list []mockserver.Application
+	for _, token := range tokens {
+		list = append(list, mockserver.Application{Token: token})
+	}
+	return list
+}
+
 func withHook(h hook) func(*mockserver.Config) {
-	return func(c *mockserver.Config) { c.WebhookURL, c.WebhookTransport = hookURL, h }
+	return func(c *mockserver.Config) { c.Applications, c.WebhookTransport = hooked, h }
 }
 
 // answers is a hook that always answers with the same status.

@@ -159,6 +159,22 @@ func (o object) required(name, path string) (string, *Error) {
 	return s, err
 }
 
+// textField names an optional text field and where to put it.
+type textField struct {
+	name  string
+	value *string
+}
+
+// texts reads several optional text fields.
+func (o object) texts(fields ...textField) (problem *Error) {
+	for _, f := range fields {
+		if *f.value, problem = o.text(f.name, f.name); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
+
 // The walkers below are for well-formed JSON only.
 
 func skipSpace(b []byte, i int) int {

@@ -10,8 +10,10 @@ import "time"
 //	deposit being confirmed (payer known)           WAITING
 //	approval pending (deposit recognised)           PROGRESS
 //	payment complete                                COMPLETE
+//	unpaid for longer than [Config.Lifetime]        EXPIRED
 //
 // A deposit is taken in CREATED and in WAITING; nothing leaves COMPLETE.
+// [Config.StatusNames] spells the stages that the interface leaves open.
 type Status string
 
 // The status values. PROGRESS and COMPLETE are the interface's, the others are
@@ -26,6 +28,8 @@ const (
 	StatusProgress Status = "PROGRESS"
 	// StatusComplete: completed and approved, by a poll or by a confirmation.
 	StatusComplete Status = "COMPLETE"
+	// StatusExpired: nobody paid within [Config.Lifetime].
+	StatusExpired Status = "EXPIRED"
 )
 
 // DefaultMethod is the payment method of a deposit that names none.
@@ -36,43 +40,105 @@ type Payment struct {
 	// ID is the payToken, the webhook's payment_id and the record's id: one
 	// lower-case UUID version 4.
 	ID string
-	// Identifier is the client's identifier, verbatim.
+	// Application is the name of the application that the payment belongs to.
+	Application string
+	// Identifier is the client's identifier, verbatim; the id of the user for a
+	// payment of the game store.
 	Identifier string
-	// Title is the title given at creation.
+	// Title is the title given at creation; the name of the product for a
+	// payment of the game store.
 	Title string
+	// Icon is the https:// address given at creation; empty without one.
+	Icon string
+	// Items are what is paid for, in the order given at creation.
+	Items []Item
+	// GameProduct is the id of the product for a payment of the game store
+	// (interface §1.5), empty for any other.
+	GameProduct string
 	// Status is the stage of the payment.
 	Status Status
 	// Amount is the fixed price given at creation; 0 when the payer chooses.
 	Amount int64
-	// Payer is who paid, as the deposit named it; empty before a deposit.
+	// Payer is who pays: what [Server.GivePayer] was told, and after a deposit
+	// what that one named. Empty before either.
 	Payer string
+	// PayerAmount is what the payer wants to pay for a payment without a fixed
+	// price, as [Server.GivePayer] was told; otherwise 0.
+	PayerAmount int64
 	// Method is how it was paid, such as "DEPOSIT"; empty before a deposit.
 	Method string
 	// PaidAmount is what was paid; 0 before a deposit.
 	PaidAmount int64
+	// Completions counts how often the record was handed out as newly completed,
+	// by a poll or a confirmation, whether or not the answer arrived. It is at
+	// most 1 unless [Config.ConfirmKeepsState] is set.
+	Completions int
 	// CreatedAt, DepositedAt and VerifiedAt are times of the server's clock; the
 	// zero time when the stage is not reached.
 	CreatedAt, DepositedAt, VerifiedAt time.Time
+	// ExpiresAt is when the payment expires, or has expired, unless it is paid
+	// before; zero without [Config.Lifetime].
+	ExpiresAt time.Time
 }
 
-// payment is the stored form, guarded by Server.mu.
+// AmountDue is what a deposit should bring: the fixed price, or else what the
+// payer said; 0 while nobody knows.
+func (p Payment) AmountDue() int64 {
+	if p.Amount != 0 {
+		return p.Amount
+	}
+	return p.PayerAmount
+}
+
+// unpaid tells whether a deposit is awaited.
+func (p *Payment) unpaid() bool { return p.Status == StatusCreated || p.Status == StatusWaiting }
+
+// payment is the stored form, guarded by Server.mu. Application, Items and
+// ExpiresAt follow from the rest: export fills them in.
 type payment struct {
 	Payment
 	app      *application
-	metadata []byte // {"items":[…]} ready to send, nil without items
+	metadata []byte   // {"items":[…]} or {"game_product":"…"} ready to send, or nil
+	icons    []string // of the items, in their order; nil when none has one
 	delivery *delivery
+	history  *history // nil until something happens to the payment
 }
 
-// application is one client of the service (interface §5.1).
-type application struct {
-	token      string
-	webhookURL string
-	// waiting holds payments in the order in which they reached PROGRESS. One
-	// that a confirmation has completed meanwhile stays until a poll meets it.
-	waiting []*payment
-	head    int
+func (p *payment) export() Payment {
+	out := p.Payment
+	out.Application, out.Items = p.app.Name, p.items()
+	if lifetime := p.app.server.cfg.Lifetime; lifetime > 0 {
+		out.ExpiresAt = p.CreatedAt.Add(lifetime)
+	}
+	return out
 }
 
+// Payments returns a copy of every payment of every application, in the order of
+// creation.
+func (s *Server) Payments() []Payment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	list := make([]Payment, len(s.order))
+	for i, p := range s.order {
+		list[i] = p.export()
+	}
+	return list
+}
+
+// Payment returns a copy of one payment of any application. It is false when
+// there is none with this payToken.
+func (s *Server) Payment(payToken string) (Payment, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	if p := s.payments[payToken]; p != nil {
+		return p.export(), true
+	}
+	return Payment{}, false
+}
+
+// push adds a payment that has reached PROGRESS to the queue of the poll.
 func (a *application) push(p *payment) {
 	// The polled half is given back before the slice grows over it.
 	if a.head > 1024 && a.head > len(a.waiting)/2 {
@@ -99,21 +165,24 @@ func (a *application) pop() *payment {
 
 // appendRecord appends the payment record (interface §2.2). Fields that the
 // payment does not have yet are absent.
-func (p *payment) appendRecord(b []byte) []byte {
+func (p *payment) appendRecord(b []byte) []byte { return p.appendRecordAs(b, p.Status) }
+
+// appendRecordAs renders the record as it reads in another stage.
+func (p *payment) appendRecordAs(b []byte, status Status) []byte {
 	b = append(b, `{"id":"`...)
 	b = append(b, p.ID...)
 	b = append(b, `","identifier":`...)
 	b = appendString(b, p.Identifier)
 	b = append(b, `,"status":"`...)
-	b = append(b, p.Status...)
+	b = append(b, p.app.server.cfg.statusName(status)...)
 	b = append(b, '"')
-	if p.Status == StatusProgress || p.Status == StatusComplete {
+	if status == StatusProgress || status == StatusComplete {
 		b = append(b, `,"method":`...)
 		b = appendString(b, p.Method)
 		b = append(b, `,"paid_amount":`...)
 		b = appendInt(b, p.PaidAmount)
 	}
-	if p.Status == StatusComplete {
+	if status == StatusComplete {
 		b = append(b, `,"verified_ts":`...)
 		b = appendTime(b, p.VerifiedAt)
 	}
@@ -126,3 +195,12 @@ func (p *payment) appendRecord(b []byte) []byte {
 
 // recordSize is a guess that spares the hot answers a second allocation.
 func (p *payment) recordSize() int { return 192 + len(p.Identifier) + len(p.metadata) }
+
+// size is what the texts of a payment take in memory.
+func (p *payment) size() int {
+	size := len(p.Identifier) + len(p.Title) + len(p.Icon) + len(p.metadata)
+	for _, icon := range p.icons {
+		size += len(icon) + 16
+	}
+	return size
+}

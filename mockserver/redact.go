@@ -2,7 +2,9 @@ package mockserver
 
 import (
 	"bytes"
+	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // redacted stands in the request log where a token was.
@@ -12,7 +14,23 @@ const redacted = "[REDACTED]"
 // that is malformed or cut off. It never parses, because what it reads may be
 // wrong in any way; it looks at the text as it reads once its escapes are
 // resolved, and cuts the matching part out of the original.
-type redactor struct{ tokens []string }
+//
+// The tokens are swapped as a whole, because applications are added while the log
+// is read. Applications are never removed, so no token is ever forgotten.
+type redactor struct{ tokens atomic.Pointer[[]string] }
+
+// know adds a token. Calls come one at a time, under Server.mu.
+func (r *redactor) know(token string) {
+	tokens := append(slices.Clone(r.known()), token)
+	r.tokens.Store(&tokens)
+}
+
+func (r *redactor) known() []string {
+	if tokens := r.tokens.Load(); tokens != nil {
+		return *tokens
+	}
+	return nil
+}
 
 // unit is one decoded byte and the place in the original that it came from.
 type unit struct {
@@ -24,7 +42,7 @@ type unit struct {
 // maxDecodings is how many layers of escapes are looked through.
 const maxDecodings = 3
 
-func (r redactor) redact(text string) string {
+func (r *redactor) redact(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -119,12 +137,12 @@ func hide(units []unit, hidden []bool) {
 }
 
 // hideTokens hides every occurrence of a known token, wherever it stands.
-func (r redactor) hideTokens(units []unit, hidden []bool) {
+func (r *redactor) hideTokens(units []unit, hidden []bool) {
 	text := make([]byte, len(units))
 	for i, u := range units {
 		text[i] = u.c
 	}
-	for _, token := range r.tokens {
+	for _, token := range r.known() {
 		for from := 0; ; {
 			i := bytes.Index(text[from:], []byte(token))
 			if i < 0 {

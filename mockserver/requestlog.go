@@ -19,21 +19,32 @@ type Request struct {
 	// Body is the request body, at most its first 4 KiB. It is empty for a body
 	// that was refused for its size.
 	Body string
-	// Status is the HTTP status of the answer.
+	// Status is the HTTP status of the service's answer; 0 where a fault kept the
+	// service from acting.
 	Status int
-	// Response is the body of the answer, at most its first 4 KiB.
+	// Response is the body of the service's answer, at most its first 4 KiB.
 	Response string
+	// Fault is empty unless a [Fault] has struck the request: then it tells what that
+	// did, as in "drop-after: dropped after the commit".
+	Fault string
+	// SentStatus and Sent are what the client of a struck request was sent in place of
+	// Status and Response; SentStatus is 0 where it got no answer. Without a fault they
+	// are not set.
+	SentStatus int
+	Sent       string
 }
 
 // requestLog is a ring of the last requests. What it holds is raw: redacting at
-// the reading keeps it out of the way of the requests. Nothing but list gets at
-// the entries, and list redacts.
+// the reading keeps it out of the way of the requests. Nothing but show lets an entry
+// out, and show redacts.
 type requestLog struct {
 	redactor
 	mu   sync.Mutex
 	ring []logged
 	next int
 	size int
+	// added is how many there ever were.
+	added uint64
 }
 
 type logged struct {
@@ -41,20 +52,25 @@ type logged struct {
 	method, path, query string
 	body, response      []byte
 	status              int
+	sent                *sent // nil: the answer
 }
 
-func newRequestLog(size int, tokens []string) *requestLog {
-	return &requestLog{redactor: redactor{tokens}, size: size}
+func newRequestLog(size int) *requestLog {
+	return &requestLog{size: size}
 }
 
-func (l *requestLog) add(at time.Time, c *call, status int, response []byte) {
+func (l *requestLog) add(at time.Time, c *call, answer reply, fault *sent) {
+	if fault != nil {
+		fault.body = l.bounded(fault.body)
+	}
 	e := logged{
 		at: at, method: l.boundedText(c.Method),
 		path: l.boundedText(c.URL.EscapedPath()), query: l.boundedText(c.URL.RawQuery),
-		body: l.bounded(c.body), response: l.bounded(response), status: status,
+		body: l.bounded(c.body), response: l.bounded(answer.body), status: answer.status, sent: fault,
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.added++
 	if len(l.ring) < l.size {
 		l.ring = append(l.ring, e)
 		return
@@ -86,10 +102,19 @@ func (l *requestLog) list() []Request {
 	l.mu.Unlock()
 	list := make([]Request, len(entries))
 	for i, e := range entries {
-		list[i] = Request{
-			Time: e.at, Method: l.redact(e.method), Path: l.redact(e.path), Query: l.redact(e.query),
-			Body: l.redact(string(e.body)), Status: e.status, Response: l.redact(string(e.response)),
-		}
+		list[i] = l.show(e)
 	}
 	return list
+}
+
+// show is an entry as it may leave the log.
+func (l *requestLog) show(e logged) Request {
+	r := Request{
+		Time: e.at, Method: l.redact(e.method), Path: l.redact(e.path), Query: l.redact(e.query),
+		Body: l.redact(string(e.body)), Status: e.status, Response: l.redact(string(e.response)),
+	}
+	if e.sent != nil {
+		r.Fault, r.SentStatus, r.Sent = e.sent.fault, e.sent.status, l.redact(string(e.sent.body))
+	}
+	return r
 }

@@ -31,7 +31,7 @@ func escapeAll(token, format string) string {
 func TestLogNeverShowsATokenInABody(t *testing.T) {
 	t.Parallel()
 	const known, unknown = "test_kn0wn", "live_s3cret"
-	s := stopped(t, func(c *mockserver.Config) { c.Tokens = []string{known} })
+	s := stopped(t, func(c *mockserver.Config) { c.Applications = apps(known) })
 	padding := strings.Repeat("x", 4096-27) // the value then begins 6 bytes before the cut
 	for _, token := range []string{known, unknown} {
 		escaped := escapeAll(token, `\u%04x`)
@@ -75,7 +75,7 @@ func TestLogNeverShowsATokenInABody(t *testing.T) {
 func TestLogNeverShowsATokenInAnAddress(t *testing.T) {
 	t.Parallel()
 	const known, unknown = "test_kn0wn", "live_s3cret"
-	s := stopped(t, func(c *mockserver.Config) { c.Tokens = []string{known} })
+	s := stopped(t, func(c *mockserver.Config) { c.Applications = apps(known) })
 	for _, token := range []string{known, unknown} {
 		percent := escapeAll(token, "%%%02X")
 		targets := []string{
@@ -123,7 +123,7 @@ func TestLogKeepsTheRest(t *testing.T) {
 func TestErrorsAndDescriptionsHoldNoToken(t *testing.T) {
 	t.Parallel()
 	const live = "live_s3cret"
-	_, err := mockserver.New(mockserver.Config{Tokens: []string{live}})
+	_, err := mockserver.New(mockserver.Config{Applications: apps(live)})
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), live)
 	s := stopped(t)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 )
 
@@ -21,20 +20,26 @@ type call struct {
 	body []byte
 }
 
+// apiRoute is an endpoint of the service with the name of its operation.
+type apiRoute struct {
+	op string
+	endpoint
+}
+
 // endpoint answers a call with one JSON value, or refuses it.
 type endpoint struct {
 	method string
 	serve  func(*Server, *call) ([]byte, *Error)
 }
 
-var apiRoutes = map[string]endpoint{
-	"/payments":                {http.MethodPost, (*Server).create},
-	"/payments/confirm":        {http.MethodPost, (*Server).confirm},
-	"/callback/rest":           {http.MethodGet, (*Server).poll},
-	"/callback/webhook/status": {http.MethodGet, (*Server).webhookStatus},
-	"/callback/webhook/resend": {http.MethodPost, (*Server).webhookResend},
-	"/mobile/banks":            {http.MethodGet, (*Server).banks},
-	"/mobile/deposit":          {http.MethodPost, (*Server).uploadDeposit},
+var apiRoutes = map[string]*apiRoute{
+	"/payments":                {opCreate, endpoint{http.MethodPost, (*Server).create}},
+	"/payments/confirm":        {opConfirm, endpoint{http.MethodPost, (*Server).confirm}},
+	"/callback/rest":           {opNext, endpoint{http.MethodGet, (*Server).poll}},
+	"/callback/webhook/status": {opStatus, endpoint{http.MethodGet, (*Server).webhookStatus}},
+	"/callback/webhook/resend": {opResend, endpoint{http.MethodPost, (*Server).webhookResend}},
+	"/mobile/banks":            {opBanks, endpoint{http.MethodGet, (*Server).banks}},
+	"/mobile/deposit":          {opDeposit, endpoint{http.MethodPost, (*Server).uploadDeposit}},
 }
 
 // Handler is the whole server as an http.Handler: the endpoints of interface §4
@@ -42,49 +47,63 @@ var apiRoutes = map[string]endpoint{
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.servePage(w, r) {
+		return
+	}
 	if r.URL.Path == controlRoot || strings.HasPrefix(r.URL.Path, controlRoot+"/") {
 		s.serveControl(w, r)
 		return
 	}
 	arrived := s.clock.now()
 	c := &call{Request: r}
-	answer, problem := s.serveAPI(c)
-	if problem != nil {
-		answer = problem.appendJSON(nil)
+	var problem *Error
+	c.body, problem = readBody(r)
+	route, refused := c.route()
+	if problem == nil {
+		problem = refused
 	}
-	// The service answers 200 to everything, errors included. The log comes
-	// first: a client that has its answer finds its request there.
-	s.log.add(arrived, c, http.StatusOK, answer)
-	writeJSON(w, http.StatusOK, answer)
+	if refused == nil {
+		if fault := s.faults.decide(route.op); fault != nil {
+			s.serveFaulty(w, c, arrived, route, problem, fault)
+			return
+		}
+	}
+	// The log comes first: a client that has its answer finds its request there.
+	answer := s.reply(c, route, problem)
+	s.log.add(arrived, c, answer, nil)
+	answer.write(w)
 }
 
-func (s *Server) serveAPI(c *call) (answer []byte, problem *Error) {
-	c.body, problem = readBody(c.Request)
+// route finds the endpoint that a call is for.
+func (c *call) route() (*apiRoute, *Error) {
+	route := apiRoutes[c.URL.Path]
+	switch {
+	case route == nil:
+		return &apiRoute{}, &Error{Code: CodeNotFound, Message: "the service has no such path"}
+	case c.Method != route.method:
+		return route, wrongMethod(route.method)
+	}
+	return route, nil
+}
+
+// reply lets the endpoint act, unless the call has a problem already, and words its
+// answer in the application's dialect.
+func (s *Server) reply(c *call, route *apiRoute, problem *Error) reply {
+	var answer []byte
+	if problem == nil {
+		answer, problem = route.serve(s, c)
+	}
+	if spoken := s.dialects.Load(); spoken != nil {
+		return (*spoken)[c.tokenSent()].word(route.op, answer, problem)
+	}
 	if problem != nil {
-		return nil, problem
+		answer = problem.appendJSON(make([]byte, 0, errorSize))
 	}
-	e, ok := apiRoutes[c.URL.Path]
-	if !ok {
-		return nil, &Error{Code: CodeNotFound, Message: "the service has no such path"}
-	}
-	if c.Method != e.method {
-		return nil, wrongMethod(e.method)
-	}
-	return e.serve(s, c)
+	return reply{status: http.StatusOK, body: answer} // the service answers 200 to everything
 }
 
 func wrongMethod(method string) *Error {
 	return &Error{Code: CodeMethodNotAllowed, Message: "this path takes " + method + " only"}
-}
-
-var jsonContentType = []string{"application/json; charset=utf-8"}
-
-func writeJSON(w http.ResponseWriter, status int, answer []byte) {
-	h := w.Header()
-	h["Content-Type"] = jsonContentType
-	h["Content-Length"] = []string{strconv.Itoa(len(answer))}
-	w.WriteHeader(status)
-	_, _ = w.Write(answer) // the client may be gone; its payment is completed all the same
 }
 
 // readBody reads the body of any method: field clients send a content type, and

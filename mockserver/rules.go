@@ -73,3 +73,15 @@ func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
 }
+
+// validGameField keeps the field of store payments readable for every client.
+func validGameField(name string) bool {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+	return name != "" && len(name) <= 64 && strings.Trim(name, allowed) == ""
+}
+
+// validCodeWord is for words that programs read: methods and statuses.
+func validCodeWord(word string) bool {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+	return word != "" && len(word) <= 64 && strings.Trim(word, allowed) == ""
+}

@@ -1,12 +1,15 @@
 package mockserver
 
-// TB is what [RunT] needs of a test: *testing.T, *testing.B and *testing.F have
-// it, and so have the tests of other frameworks.
+// TB is what [RunT] and the checks, such as [Server.CheckDelivered], need of a test:
+// *testing.T, *testing.B and *testing.F have it, and so have the tests of other
+// frameworks.
 type TB interface {
 	// Helper marks the caller as a helper of the test.
 	Helper()
 	// Cleanup registers a function to call when the test is over.
 	Cleanup(func())
+	// Errorf reports a failure.
+	Errorf(format string, args ...any)
 	// Fatalf reports a failure and ends the test.
 	Fatalf(format string, args ...any)
 	// Logf reports a fact.

@@ -24,7 +24,8 @@ var waits = [...]time.Duration{
 const webhookTimeout = 10 * time.Second
 
 // event is something that the clock brings: an automatic attempt of a delivery
-// or, when attempt is set, the time-out of that attempt.
+// or, when attempt is set, the time-out of that attempt. Without a delivery it is
+// the expiry of payments.
 type event struct {
 	at       time.Time
 	seq      uint64 // events of one instant keep the order of scheduling
@@ -32,6 +33,9 @@ type event struct {
 	attempt  *attempt
 	index    int // position in the heap, -1 when out of it
 }
+
+// spent stands for an event that is over, so that nobody need keep it.
+var spent = &event{index: -1}
 
 // eventQueue holds the events to come, the earliest first.
 type eventQueue struct {

@@ -64,8 +64,10 @@ func (s *Server) Close() error {
 		if s.timer != nil {
 			s.timer.Stop()
 		}
+		s.changed()
 	}
 	server := s.http
+	s.faults.close()
 	s.mu.Unlock()
 	if server != nil {
 		s.shutdown(server)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,15 +18,27 @@ type Server struct {
 	clock clock
 	log   *requestLog
 
+	dialects atomic.Pointer[dialects]
+	faults   *faults
+
 	// moving is held by the one call that moves the clock.
 	moving chan struct{}
 
 	mu          sync.Mutex // guards everything below
 	apps        map[string]*application
+	appOrder    []*application // in the order of creation
 	payments    map[string]*payment
 	order       []*payment // in the order of creation
 	storedBytes int
-	notices     []Notification
+	phone       phone
+	products    []*product
+	users       []StoreUser
+	changes     changes
+
+	// expiring is the place in order of the first payment that may still expire,
+	// and expiry the event of that.
+	expiring int
+	expiry   *event
 
 	deliveries []*delivery // in the order of creation
 	events     eventQueue
@@ -49,17 +62,22 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg:      cfg,
-		log:      newRequestLog(cfg.MaxRequests, cfg.Tokens),
+		log:      newRequestLog(cfg.MaxRequests),
+		faults:   newFaults(),
 		moving:   make(chan struct{}, 1),
-		apps:     make(map[string]*application, len(cfg.Tokens)),
+		apps:     make(map[string]*application, len(cfg.Applications)),
 		payments: make(map[string]*payment),
 		flying:   make(map[*attempt]struct{}),
 	}
-	s.clock.Clock = cfg.Clock
-	for _, token := range cfg.Tokens {
-		s.apps[token] = &application{token: token}
+	s.clock.begin(cfg.Clock)
+	for i, app := range cfg.Applications {
+		if s.apps[app.Token] != nil {
+			return nil, fmt.Errorf("mockserver: Config.Applications[%d]: the same token is given twice", i)
+		}
+		if _, problem := s.saveApplication(app); problem != nil {
+			return nil, fmt.Errorf("mockserver: Config.Applications[%d]: %s", i, problem.Message)
+		}
 	}
-	s.apps[cfg.Tokens[0]].webhookURL = cfg.WebhookURL
 	return s, nil
 }
 
@@ -80,22 +98,10 @@ func (s *Server) URL() string {
 func (s *Server) CheckoutURL() string { return s.URL() + "/pay" }
 
 // Token is the API token of the first application.
-func (s *Server) Token() string { return s.cfg.Tokens[0] }
+func (s *Server) Token() string { return s.cfg.Applications[0].Token }
 
 // Now is the time of the server's clock.
 func (s *Server) Now() time.Time { return s.clock.now() }
-
-// Payments returns a copy of every payment of every application, in the order of
-// creation.
-func (s *Server) Payments() []Payment {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Payment, len(s.order))
-	for i, p := range s.order {
-		list[i] = p.Payment
-	}
-	return list
-}
 
 // Requests returns the API requests that the server has seen, oldest first, up to
 // [Config.MaxRequests]. Control requests (/_mock/) are not among them.
@@ -123,7 +129,8 @@ func (s *Server) setWebhook(token, address string) *Error {
 	defer s.mu.Unlock()
 	app, problem := s.application(token)
 	if problem == nil {
-		app.webhookURL = address
+		app.WebhookURL = address
+		s.changed()
 	}
 	return problem
 }
@@ -140,12 +147,20 @@ func (s *Server) application(token string) (*application, *Error) {
 		return app, nil
 	}
 	return nil, &Error{Code: CodeInvalidToken, Message: "no application has this token; " +
-		"send one of the tokens that the mock was started with"}
+		"send the token of one of the mock's applications"}
 }
 
 // payment finds a payment of an application.
 func (s *Server) payment(app *application, id string) (*payment, *Error) {
 	if p := s.payments[id]; p != nil && p.app == app {
+		return p, nil
+	}
+	return nil, paymentNotFound()
+}
+
+// anyPayment finds a payment of any application.
+func (s *Server) anyPayment(id string) (*payment, *Error) {
+	if p := s.payments[id]; p != nil {
 		return p, nil
 	}
 	return nil, paymentNotFound()

@@ -24,22 +24,22 @@ import (
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	for field, cfg := range map[string]mockserver.Config{
-		"Tokens[0]":     {Tokens: []string{"live_x"}},
-		"Tokens[1]":     {Tokens: []string{"test_a", "test_"}},
-		"Tokens[2]":     {Tokens: []string{"test_a", "test_b", "test_a"}},
-		"Addr":          {Addr: "0.0.0.0:0"},
-		"WebhookURL":    {WebhookURL: "http://shop.example/hook"},
-		"Patience":      {Patience: -1},
-		"MaxPayments":   {MaxPayments: -1},
-		"MaxDeliveries": {MaxDeliveries: -1},
-		"MaxRequests":   {MaxRequests: -1},
+		`Applications[0]: "token"`:                 {Applications: apps("live_x")},
+		`Applications[1]: "token"`:                 {Applications: apps("test_a", "test_")},
+		"Applications[2]: the same token is given": {Applications: apps("test_a", "test_b", "test_a")},
+		"Addr":                           {Addr: "0.0.0.0:0"},
+		`Applications[0]: "webhook_url"`: {Applications: []mockserver.Application{{WebhookURL: "http://shop.example/hook"}}},
+		"Patience":                       {Patience: -1},
+		"MaxPayments":                    {MaxPayments: -1},
+		"MaxDeliveries":                  {MaxDeliveries: -1},
+		"MaxRequests":                    {MaxRequests: -1},
 	} {
 		_, err := mockserver.New(cfg)
-		assert.ErrorContains(t, err, "mockserver: Config."+field+":")
+		assert.ErrorContains(t, err, "mockserver: Config."+field)
 	}
-	for _, token := range []string{"", "TEST_x", "test_a b", "test_a&b", "test_a/b", "test_é", "test_" + strings.Repeat("x", 200)} {
-		_, err := mockserver.New(mockserver.Config{Tokens: []string{token}})
-		assert.ErrorContains(t, err, "Tokens[0]", token)
+	for _, token := range []string{"TEST_x", "test_a b", "test_a&b", "test_a/b", "test_é", "test_" + strings.Repeat("x", 200)} {
+		_, err := mockserver.New(mockserver.Config{Applications: apps(token)})
+		assert.ErrorContains(t, err, "Applications[0]", token)
 	}
 	for _, addr := range []string{":0", "192.168.1.1:80", "[::]:0", "shop.example:80", "127.0.0.1", "127.0.0.1:"} {
 		_, err := mockserver.New(mockserver.Config{Addr: addr})
@@ -51,7 +51,7 @@ func TestAllowRemoteIsLoud(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := mockserver.RunT(t, mockserver.Config{
-		Addr: "0.0.0.0:0", AllowRemote: true, WebhookURL: "https://shop.example/hook",
+		Addr: "0.0.0.0:0", AllowRemote: true, Applications: []mockserver.Application{{WebhookURL: "https://shop.example/hook"}},
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	require.NoError(t, s.SetWebhook(s.Token(), "http://192.168.1.1/"))
@@ -91,10 +91,10 @@ func TestTimestampsOfTheRealClockAreUTC(t *testing.T) {
 
 func TestConfigIsCopied(t *testing.T) {
 	t.Parallel()
-	tokens := []string{"test_a"}
-	s, err := mockserver.New(mockserver.Config{Tokens: tokens})
+	list := apps("test_a")
+	s, err := mockserver.New(mockserver.Config{Applications: list})
 	require.NoError(t, err)
-	tokens[0] = "test_b"
+	list[0].Token = "test_b"
 	assert.Equal(t, "test_a", s.Token())
 	require.NoError(t, s.Close())
 }
@@ -108,6 +108,9 @@ type recordingTB struct {
 func (r *recordingTB) Helper()             {}
 func (r *recordingTB) Cleanup(func())      { r.cleanups++ }
 func (r *recordingTB) Logf(string, ...any) {}
+func (r *recordingTB) Errorf(format string, a ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, a...))
+}
 func (r *recordingTB) Fatalf(format string, a ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, a...))
 }
@@ -116,7 +119,7 @@ func TestRunTReportsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	var tb recordingTB
 	assert.Nil(t, mockserver.RunT(&tb, mockserver.Config{}, mockserver.Config{}))
-	assert.Nil(t, mockserver.RunT(&tb, mockserver.Config{Tokens: []string{"live"}}))
+	assert.Nil(t, mockserver.RunT(&tb, mockserver.Config{Applications: apps("live")}))
 	assert.Len(t, tb.failures, 2)
 	assert.Zero(t, tb.cleanups)
 }
@@ -133,7 +136,7 @@ func TestPortTaken(t *testing.T) {
 func TestCloseEndsEverything(t *testing.T) {
 	t.Parallel()
 	begun := make(chan string, 1)
-	s, err := mockserver.New(mockserver.Config{WebhookURL: hookURL, WebhookTransport: hangs(begun)})
+	s, err := mockserver.New(mockserver.Config{Applications: hooked, WebhookTransport: hangs(begun)})
 	require.NoError(t, err)
 	require.NoError(t, s.Start())
 	id, unpaid := create(t, s, ""), create(t, s, `"amount":1`)
@@ -187,7 +190,7 @@ func TestControlAdvanceEndsWithItsCaller(t *testing.T) {
 		begun := make(chan string, 1)
 		s, err := mockserver.New(mockserver.Config{
 			Clock: mockserver.NewStoppedClock(start), Patience: time.Hour,
-			WebhookURL: hookURL, WebhookTransport: hangs(begun),
+			Applications: hooked, WebhookTransport: hangs(begun),
 		})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()

@@ -1,7 +1,6 @@
 package mockserver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strconv"
 	"sync"
 )
 
@@ -20,7 +18,9 @@ import (
 // It behaves as a connection would: httptrace reports the connection, so that a
 // client can tell a request that was sent from one that was not; a request whose
 // context ends while the server works on it fails at once, but the server
-// finishes what it began; the body of the answer is complete.
+// finishes what it began; the body of the answer is complete. A [Fault] that ends the
+// connection shows as it does with net/http: io.EOF, syscall.ECONNRESET in a
+// *net.OpError, or io.ErrUnexpectedEOF from the body.
 func (s *Server) Transport() http.RoundTripper { return direct{s} }
 
 type direct struct{ server *Server }
@@ -52,10 +52,10 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := body.failure(); err != nil {
 			return nil, err
 		}
-		if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotFirstResponseByte != nil {
+		if trace := httptrace.ContextClientTrace(ctx); trace != nil && trace.GotFirstResponseByte != nil && rec.status != 0 {
 			trace.GotFirstResponseByte()
 		}
-		return rec.response(req), nil
+		return rec.response(req)
 	case <-ctx.Done():
 		cancel()
 		_ = body.Close()
@@ -140,39 +140,4 @@ func (b *sentBody) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err
-}
-
-// recorder is the server's side of the answer.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (r *recorder) Header() http.Header { return r.header }
-
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	return r.body.Write(p)
-}
-
-func (r *recorder) response(req *http.Request) *http.Response {
-	r.WriteHeader(http.StatusOK)
-	resp := &http.Response{
-		Status:     strconv.Itoa(r.status) + " " + http.StatusText(r.status),
-		StatusCode: r.status,
-		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: r.header, Request: req,
-		Body: http.NoBody, ContentLength: int64(r.body.Len()),
-	}
-	if req.Method != http.MethodHead {
-		resp.Body = io.NopCloser(bytes.NewReader(r.body.Bytes()))
-	}
-	return resp
 }

@@ -84,7 +84,7 @@ func TestTransportCancelledAfterTheServerHasTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		s, err := mockserver.New(mockserver.Config{
-			Clock: mockserver.NewStoppedClock(start), Patience: time.Hour, WebhookURL: hookURL,
+			Clock: mockserver.NewStoppedClock(start), Patience: time.Hour, Applications: hooked,
 			WebhookTransport: hook(func(*http.Request, string) (int, error) {
 				<-release
 				return http.StatusTeapot, nil
@@ -154,7 +154,7 @@ func TestSynctestRunsTheRealClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		var at []time.Duration
-		cfg := mockserver.Config{WebhookURL: hookURL, WebhookTransport: hook(func(*http.Request, string) (int, error) {
+		cfg := mockserver.Config{Applications: hooked, WebhookTransport: hook(func(*http.Request, string) (int, error) {
 			at = append(at, time.Since(begin))
 			return http.StatusInternalServerError, nil
 		})}
@@ -178,7 +178,7 @@ func TestSynctestTimeOutOnTheRealClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan string, 20)
-		s, err := mockserver.New(mockserver.Config{WebhookURL: hookURL, WebhookTransport: hangs(begun)})
+		s, err := mockserver.New(mockserver.Config{Applications: hooked, WebhookTransport: hangs(begun)})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()
 		begin := time.Now()
@@ -196,7 +196,7 @@ func TestSynctestTimeOutOnTheRealClock(t *testing.T) {
 func TestSynctestAdvanceOnTheRealClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := mockserver.New(mockserver.Config{WebhookURL: hookURL, WebhookTransport: answers(500)})
+		s, err := mockserver.New(mockserver.Config{Applications: hooked, WebhookTransport: answers(500)})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()
 		begin := time.Now()

@@ -17,12 +17,15 @@ func (s *Server) poll(c *call) ([]byte, *Error) {
 	if p == nil {
 		return nil, &Error{Code: CodeNoProcessedPayment, Message: "no payment is waiting in PROGRESS; ask again in 3 to 5 seconds"}
 	}
-	return s.complete(p), nil
+	p.Status = StatusComplete
+	s.handOut(p, EventPolled, "completed by GET /callback/rest")
+	return p.appendRecord(make([]byte, 0, p.recordSize())), nil
 }
 
 // confirm answers POST /payments/confirm (interface §4.3). It completes a payment
-// in PROGRESS, and returns the same record again for one that is COMPLETE: a
-// client whose answer was lost may simply repeat the call.
+// in PROGRESS, unless [Config.ConfirmKeepsState] is set, and returns the same
+// record again later on: a client whose answer was lost may simply repeat the
+// call.
 func (s *Server) confirm(c *call) ([]byte, *Error) {
 	token, id, problem := readPayTokenBody(c.body)
 	if problem != nil {
@@ -30,6 +33,7 @@ func (s *Server) confirm(c *call) ([]byte, *Error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.expire()
 	app, problem := s.application(token)
 	if problem != nil {
 		return nil, problem
@@ -38,21 +42,37 @@ func (s *Server) confirm(c *call) ([]byte, *Error) {
 	if problem != nil {
 		return nil, problem
 	}
-	switch p.Status {
-	case StatusProgress:
-		return s.complete(p), nil
-	case StatusComplete:
-		return p.appendRecord(make([]byte, 0, p.recordSize())), nil
+	switch {
+	case p.Status != StatusProgress && p.Status != StatusComplete:
+		return nil, notPaid(p, "confirm it after its webhook has come")
+	case !p.VerifiedAt.IsZero():
+		s.record(p, EventConfirmed, "returned again by POST /payments/confirm")
 	default:
-		return nil, &Error{Code: CodePaymentNotPaid, Message: "nobody has paid this payment yet; " +
-			"confirm it after its webhook has come"}
+		s.handOut(p, EventConfirmed, "returned as COMPLETE by POST /payments/confirm")
 	}
+	if !s.cfg.ConfirmKeepsState {
+		p.Status = StatusComplete
+	}
+	return p.appendRecordAs(make([]byte, 0, p.recordSize()), StatusComplete), nil
 }
 
-// complete finishes a payment in PROGRESS and renders its record.
-func (s *Server) complete(p *payment) []byte {
-	p.Status, p.VerifiedAt = StatusComplete, s.clock.now()
-	return p.appendRecord(make([]byte, 0, p.recordSize()))
+// handOut notes that the record of a payment is returned as newly completed. The
+// time of the first verification stays, so that the record is the same wherever it
+// comes from.
+func (s *Server) handOut(p *payment, kind EventKind, text string) {
+	p.Completions++
+	if p.VerifiedAt.IsZero() {
+		p.VerifiedAt = s.clock.now()
+	}
+	s.record(p, kind, text)
+}
+
+func notPaid(p *payment, advice string) *Error {
+	message := "nobody has paid this payment yet; "
+	if p.Status == StatusExpired {
+		message = "nobody has paid this payment, and it has expired; create another one, or "
+	}
+	return &Error{Code: CodePaymentNotPaid, Message: message + advice}
 }
 
 // readPayTokenBody reads the body of confirm and resend.

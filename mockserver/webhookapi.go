@@ -77,6 +77,7 @@ func (s *Server) webhookResend(c *call) ([]byte, *Error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.expire()
 	app, problem := s.application(token)
 	if problem != nil {
 		return nil, problem
@@ -91,6 +92,29 @@ func (s *Server) webhookResend(c *call) ([]byte, *Error) {
 	return s.renderDelivery(p.delivery), nil
 }
 
+// Resend sends the webhook of a payment of any application again, as POST
+// /callback/webhook/resend does (interface §4.7): ten attempts anew, or none at all
+// when the payment is COMPLETE. The error is an [*Error]: [CodePaymentNotFound],
+// [CodePaymentNotPaid], [CodeWebhookNotFound], [CodeStorageFull] or
+// [CodeServerClosed].
+func (s *Server) Resend(payToken string) error {
+	if problem := s.resendAny(payToken); problem != nil {
+		return problem
+	}
+	return nil
+}
+
+func (s *Server) resendAny(payToken string) *Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	p, problem := s.anyPayment(payToken)
+	if problem != nil {
+		return problem
+	}
+	return s.resend(p)
+}
+
 // resend sends a COMPLETE payment nothing and marks its delivery delivered
 // (interface §6.5). For a payment in PROGRESS it drops what is left of the run
 // under way, also an attempt in flight, and begins a fresh run of 10 attempts
@@ -101,8 +125,8 @@ func (s *Server) resend(p *payment) *Error {
 	case s.closed:
 		return serverClosed()
 	case p.Status != StatusProgress && p.Status != StatusComplete:
-		return &Error{Code: CodePaymentNotPaid, Message: "nobody has paid this payment yet, so there is no webhook to resend"}
-	case p.Status == StatusProgress && p.app.webhookURL == "":
+		return notPaid(p, "resend its webhook after the deposit")
+	case p.Status == StatusProgress && p.app.WebhookURL == "":
 		return &Error{Code: CodeWebhookNotFound, Message: "the application has no webhook URI; " +
 			"configure one with PUT /_mock/webhook"}
 	}
@@ -113,6 +137,7 @@ func (s *Server) resend(p *payment) *Error {
 		}
 		d = s.newDelivery(p)
 	}
+	s.record(p, EventResend, "a resend was asked for")
 	s.events.remove(d.next)
 	d.next = nil
 	if p.Status == StatusComplete {

@@ -28,8 +28,9 @@ type Journal interface {
 	// error is logged.
 	PollLost(ctx context.Context, err error) error
 
-	// AfterPolls is called once before Run returns, when no poll is under way. Its error
-	// is logged.
+	// AfterPolls is called once before Run returns, when no poll is under way, unless
+	// there are payments that the Sink has not taken: then the Journal is to look for
+	// them as after a crash. Its error is logged.
 	AfterPolls(ctx context.Context) error
 }
 

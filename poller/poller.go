@@ -68,10 +68,10 @@ func (p *Poller) Run(ctx context.Context) error {
 	r := &run{cfg: &p.cfg, counters: &p.counters}
 	r.journal, _ = p.cfg.Sink.(Journal)
 	err := r.poll(ctx)
-	unhanded := r.lastAttempts(ctx)
-	r.closeJournal(ctx)
-	if unhanded != nil {
+	if unhanded := r.lastAttempts(ctx); unhanded != nil {
+		// The journal stays open: what it has of them is found at the next start.
 		return errors.Join(err, unhanded)
 	}
+	r.closeJournal(ctx)
 	return err
 }

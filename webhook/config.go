@@ -17,6 +17,9 @@ const (
 	defaultBudget        = 8 * time.Second
 	defaultMaxConcurrent = 256
 	defaultConfirmRate   = 100
+
+	defaultRefusedInterval = time.Second
+	firstRetry             = 5 * time.Second // interface §6.4
 )
 
 // Config configures New. Client and Sink are required. New copies it. Printing a
@@ -47,6 +50,12 @@ type Config struct {
 	// ConfirmBurst is how many confirms may be made at once after a quiet time. Default
 	// two seconds of ConfirmRate, at least 1.
 	ConfirmBurst int
+
+	// RefusedInterval is how long an id that the service has refused to confirm, since it
+	// is not paid or not known, is answered 429 without asking again. It is below the
+	// service's shortest wait of 5 s (interface §6.4), so a forged webhook delays the real
+	// one by one retry at most. Default 1 s; negative: ask each time.
+	RefusedInterval time.Duration
 
 	// PathSecrets, if set, are the values that the last segment of the request's path may
 	// have; any other path is answered like a page that does not exist. Two may be
@@ -94,6 +103,9 @@ func (cfg Config) withDefaults() Config {
 	if cfg.ConfirmBurst == 0 {
 		cfg.ConfirmBurst = int(min(max(1, math.Ceil(2*cfg.ConfirmRate)), math.MaxInt32))
 	}
+	if cfg.RefusedInterval == 0 {
+		cfg.RefusedInterval = defaultRefusedInterval
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
@@ -109,6 +121,8 @@ func (cfg *Config) validate() error {
 		return errors.New("webhook: Config.Sink: is required: it takes the verified payments")
 	case cfg.Budget <= 0 || cfg.Budget >= serviceTimeout:
 		return fmt.Errorf("webhook: Config.Budget: %v is not above 0 and below %v, the service's time-out", cfg.Budget, serviceTimeout)
+	case cfg.RefusedInterval >= firstRetry:
+		return fmt.Errorf("webhook: Config.RefusedInterval: %v is not below %v, the service's first retry", cfg.RefusedInterval, firstRetry)
 	case cfg.MaxConcurrent < 0:
 		return fmt.Errorf("webhook: Config.MaxConcurrent: %d is negative", cfg.MaxConcurrent)
 	case math.IsNaN(cfg.ConfirmRate):

@@ -14,9 +14,10 @@ import (
 )
 
 var (
-	errBusy   = errors.New("webhook: Config.MaxConcurrent payments are in work")
-	errRate   = errors.New("webhook: Config.ConfirmRate is used up")
-	errBudget = errors.New("webhook: still in work when Config.Budget ended")
+	errBusy    = errors.New("webhook: Config.MaxConcurrent payments are in work")
+	errRate    = errors.New("webhook: Config.ConfirmRate is used up")
+	errRefused = errors.New("webhook: the service refused this id less than Config.RefusedInterval ago")
+	errBudget  = errors.New("webhook: still in work when Config.Budget ended")
 )
 
 // deliver waits for the work on id, which another delivery may have begun, until ctx
@@ -54,6 +55,8 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 	case ctx.Err() != nil:
 		// A confirm may complete the payment, which is no use without time to take it.
 		return answer{http.StatusServiceUnavailable, OutcomeTimeout, errBudget}
+	case h.refused.justRefused(id):
+		return answer{http.StatusTooManyRequests, OutcomeLimited, errRefused}
 	case standing == StandingUnknown && h.confirm != nil && !h.confirm.Allow():
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errRate}
 	}
@@ -65,6 +68,7 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
 		return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, err}
 	case err != nil:
+		h.refused.note(id, err)
 		return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}
 	}
 	if err := h.handOver(ctx, p); err != nil {

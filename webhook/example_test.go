@@ -33,7 +33,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	hook, err := webhook.New(webhook.Config{Client: client, Sink: box})
+	hook, err := webhook.New(webhook.Config{Client: client, Sink: box, RefusedInterval: -1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,6 +19,7 @@ type Handler struct {
 	sources sources
 	confirm *rate.Limiter // nil: no limit
 	desk    desk
+	refused *refusals
 	ledger  Ledger // Config.Sink, if it is one
 }
 
@@ -35,6 +36,7 @@ func New(cfg Config) (*Handler, error) {
 		sources: sources{allowed: plainPrefixes(cfg.AllowedSources), proxies: plainPrefixes(cfg.TrustedProxies)},
 		desk:    desk{max: cfg.MaxConcurrent, jobs: make(map[uuid.UUID]*job)},
 	}
+	h.refused = newRefusals(cfg.RefusedInterval)
 	h.cfg.PathSecrets = nil
 	h.ledger, _ = cfg.Sink.(Ledger)
 	if cfg.ConfirmRate > 0 && !math.IsInf(cfg.ConfirmRate, 1) {

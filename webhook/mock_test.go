@@ -42,7 +42,8 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 func newMock(t *testing.T, hooks http.RoundTripper) (*mockserver.Server, *payments.Client) {
 	t.Helper()
 	mock, err := mockserver.New(mockserver.Config{
-		WebhookURL: "http://127.0.0.1/hooks/deposit", WebhookTransport: hooks, Clock: mockserver.NewStoppedClock(time.Time{}),
+		Applications:     []mockserver.Application{{WebhookURL: "http://127.0.0.1/hooks/deposit"}},
+		WebhookTransport: hooks, Clock: mockserver.NewStoppedClock(time.Time{}),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, mock.Close()) })
@@ -175,6 +176,13 @@ func TestForgedAgainstTheService(t *testing.T) {
 		require.ErrorAs(t, seen.last(t).Err, &e)
 		assert.EqualValues(t, mockserver.CodePaymentNotPaid, e.Code)
 		assert.Equal(t, http.StatusServiceUnavailable, serve(hook, named(uuid.New())).Code)
+		asked := len(mock.Requests())
+		for range 100 {
+			assert.Equal(t, http.StatusTooManyRequests, serve(hook, named(id)).Code)
+		}
+		assert.Len(t, mock.Requests(), asked, "a stranger's repeats must not become confirms")
+		assert.Equal(t, webhook.OutcomeLimited, seen.last(t).Outcome)
+		<-time.After(time.Second) // of the bubble: Config.RefusedInterval is over
 		deposit(t, mock, id)
 		synctest.Wait()
 		assert.Equal(t, 1, g.count(id))

@@ -2,35 +2,35 @@ package webhook
 
 import "github.com/google/uuid"
 
-// recent remembers the last size ids, and whether they were granted.
-type recent struct {
-	size    int
-	granted map[uuid.UUID]bool
-	ring    []uuid.UUID // in the order of their arrival, from oldest on
-	oldest  int
+// recent remembers something about the last size ids.
+type recent[T any] struct {
+	size   int
+	known  map[uuid.UUID]T
+	ring   []uuid.UUID // in the order of their arrival, from oldest on
+	oldest int
 }
 
-func newRecent(size int) *recent {
-	return &recent{size: size, granted: make(map[uuid.UUID]bool)}
+func newRecent[T any](size int) *recent[T] {
+	return &recent[T]{size: size, known: make(map[uuid.UUID]T)}
 }
 
-func (r *recent) get(id uuid.UUID) (granted, known bool) {
-	granted, known = r.granted[id]
-	return granted, known
+func (r *recent[T]) get(id uuid.UUID) (value T, known bool) {
+	value, known = r.known[id]
+	return value, known
 }
 
 // add remembers id and forgets the oldest one if there are too many. An id that is
 // known keeps its place.
-func (r *recent) add(id uuid.UUID, granted bool) {
-	_, known := r.granted[id]
+func (r *recent[T]) add(id uuid.UUID, value T) {
+	_, known := r.known[id]
 	switch {
 	case known:
 	case len(r.ring) < r.size:
 		r.ring = append(r.ring, id)
 	default:
-		delete(r.granted, r.ring[r.oldest])
+		delete(r.known, r.ring[r.oldest])
 		r.ring[r.oldest] = id
 		r.oldest = (r.oldest + 1) % r.size
 	}
-	r.granted[id] = granted
+	r.known[id] = value
 }

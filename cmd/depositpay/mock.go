@@ -32,14 +32,25 @@ func mockCommand() *cli.Command {
 				return err
 			}
 			return runMock(ctx, mockserver.Config{
-				Addr:        c.String("addr"),
-				Tokens:      c.StringSlice("token"),
-				WebhookURL:  c.String("webhook-url"),
-				AllowRemote: c.Bool("allow-remote"),
-				Logger:      slog.New(slog.NewTextHandler(c.Root().ErrWriter, nil)),
+				Addr:         c.String("addr"),
+				Applications: applications(c.StringSlice("token"), c.String("webhook-url")),
+				AllowRemote:  c.Bool("allow-remote"),
+				Logger:       slog.New(slog.NewTextHandler(c.Root().ErrWriter, nil)),
 			}, c.Root().Writer)
 		},
 	}
+}
+
+// applications is one application for each token; the first has the webhook URI.
+func applications(tokens []string, webhookURL string) []mockserver.Application {
+	list := make([]mockserver.Application, len(tokens))
+	for i, token := range tokens {
+		list[i].Token = token
+	}
+	if len(list) > 0 {
+		list[0].WebhookURL = webhookURL
+	}
+	return list
 }
 
 // runMock serves until ctx ends. What it prints says that connections are taken.
@@ -52,9 +63,13 @@ func runMock(ctx context.Context, cfg mockserver.Config, stdout io.Writer) error
 	if err := s.Start(); err != nil {
 		return err
 	}
+	var tokens []string
+	for _, app := range s.Applications() {
+		tokens = append(tokens, app.Token)
+	}
 	_, err = fmt.Fprintf(stdout, "The mock payment service is ready. Stop it with Ctrl-C.\n"+
 		"  base URL       %s\n  checkout base  %s\n  control API    %s/_mock\n  token          %s\n",
-		s.URL(), s.CheckoutURL(), s.URL(), strings.Join(cfg.Tokens, ", "))
+		s.URL(), s.CheckoutURL(), s.URL(), strings.Join(tokens, ", "))
 	if err != nil {
 		return fmt.Errorf("printing the address: %w", err)
 	}

@@ -33,7 +33,7 @@ func testAccept(t *testing.T, open func(*testing.T) Database) {
 	s.accept(p)
 	require.NoError(t, s.box.AcceptPolled(t.Context(), p))
 
-	s.run()
+	stop := s.run()
 	s.requireGrantedOnce(p.ID.String())
 	s.accept(p)
 	s.requireGrantedOnce(p.ID.String())
@@ -44,6 +44,14 @@ func testAccept(t *testing.T, open func(*testing.T) Database) {
 		receipts, err := s.box.Receipts(t.Context(), p.ID.String())
 		return err == nil && len(receipts) == 4
 	}, timeLimit, tickTime, "every body received is kept")
+	stop()
+	s.reopen()
+	_, err = s.box.Reconcile(t.Context())
+	require.NoError(t, err)
+	receipts, err := s.box.Receipts(t.Context(), p.ID.String())
+	require.NoError(t, err)
+	require.Len(t, receipts, 4, "what took effect once does not take effect again after a restart")
+	s.run()
 
 	p = paid("order-2", 1)
 	p.Status = payments.StatusProgress

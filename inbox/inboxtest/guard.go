@@ -40,7 +40,9 @@ func testOrders(t *testing.T, open func(*testing.T) Database) {
 		require.Equal(t, p, e.Payment, "the record is kept as it came")
 		require.Zero(t, s.effects(p.ID.String()))
 	}
-	// An empty key matches nothing, not even an order with an empty identifier.
+	// An empty key matches nothing, not even an open order with an empty identifier.
+	_, err := s.db.Ledger.ExecContext(t.Context(), `INSERT INTO depositpay_orders (order_id, identifier, amount, items, created_at) VALUES ('empty', '', '10000', 'null', 1)`)
+	require.NoError(t, err)
 	p := paid("", 10000)
 	s.accept(p)
 	require.Equal(t, string(inbox.ReasonUnknownOrder), s.await(p.ID.String(), inbox.StageReview).Reason)
@@ -98,6 +100,39 @@ func testInterruptedCreate(t *testing.T, open func(*testing.T) Database) {
 	p.ID = lost.created[1].PayToken
 	s.accept(p)
 	require.Equal(t, string(inbox.ReasonUnknownOrder), s.await(p.ID.String(), inbox.StageReview).Reason)
+}
+
+// paidMeanwhile is a client that lets something happen before it returns from Create.
+type paidMeanwhile struct {
+	inbox.Client
+	happen func()
+}
+
+func (c *paidMeanwhile) Create(ctx context.Context, req payments.CreateRequest) (payments.Created, error) {
+	created, err := c.Client.Create(ctx, req)
+	c.happen()
+	return created, err
+}
+
+// testTakenOrder: an open order that another payment has taken by its identifier is
+// not given to a second one.
+func testTakenOrder(t *testing.T, open func(*testing.T) Database) {
+	client := &paidMeanwhile{}
+	s := newShop(t, open, func(c *inbox.Config) {
+		client.Client = c.Client
+		c.Client = client
+	})
+	s.run()
+	first := paid("order-1", 10000)
+	client.happen = func() {
+		s.accept(first)
+		s.requireGrantedOnce(first.ID.String())
+	}
+	second := s.order("order-1", 10000)
+	s.await(second.String(), inbox.StageExpected)
+	var owner string
+	require.NoError(t, s.db.Ledger.QueryRowContext(t.Context(), `SELECT payment_id FROM depositpay_orders`).Scan(&owner))
+	require.Equal(t, first.ID.String(), owner)
 }
 
 func testRecordBeforeRegistration(t *testing.T, open func(*testing.T) Database) {

@@ -15,11 +15,6 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-const (
-	timeLimit = time.Minute // of what must happen in the end
-	tickTime  = 2 * time.Millisecond
-)
-
 var errHandler = errors.New("out of swords")
 
 func anybody(c *inbox.Config) { c.AcceptUnknown = true }
@@ -121,7 +116,9 @@ func testCancel(t *testing.T, open func(*testing.T) Database) {
 	s.run()
 	p := paid("order-1", 1)
 	s.accept(p)
-	require.Equal(t, errHandler.Error(), s.await(p.ID.String(), inbox.StageDead).Reason)
+	e := s.await(p.ID.String(), inbox.StageDead)
+	require.Equal(t, errHandler.Error(), e.Reason)
+	require.Equal(t, int64(1), e.Attempt, "the claim raises the fence")
 	require.Equal(t, 1, f.count())
 	require.Zero(t, s.effects(""))
 	require.ErrorIs(t, inbox.Cancel(errHandler), errHandler)
@@ -175,13 +172,19 @@ func testCrashingPayment(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, func(c *inbox.Config) { c.AcceptUnknown, c.MaxAttempts = true, 3 })
 	stop := s.run()
 	p := paid("order-1", 1)
-	s.setHandler(func(context.Context, *sql.Tx, payments.Payment) error { return inbox.Snooze(time.Hour) })
+	counted := make(chan int, 1)
+	s.setHandler(func(ctx context.Context, _ *sql.Tx, p payments.Payment) error {
+		e, err := s.box.Get(ctx, p.ID.String())
+		counted <- e.Tries
+		return errors.Join(err, inbox.Snooze(time.Hour))
+	})
 	s.accept(p)
 	require.Eventually(t, func() bool {
 		e, err := s.box.Get(t.Context(), p.ID.String())
 		return err == nil && e.Reason == "snoozed"
 	}, timeLimit, tickTime)
 	stop()
+	require.Equal(t, 1, <-counted, "the try is on record while it runs")
 	// As three crashes leave it: claimed thrice, nothing recorded, the lease over.
 	_, err := s.db.Ledger.ExecContext(t.Context(), `UPDATE depositpay_payments SET tries = 3, run_at = 0`)
 	require.NoError(t, err)

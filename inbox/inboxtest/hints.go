@@ -54,7 +54,7 @@ func testForgedHint(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, nil)
 	s.run()
 	id := s.order("order-1", 10000)
-	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box})
+	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box, RefusedInterval: -1})
 	require.NoError(t, err)
 	require.Equal(t, 503, post(hook, id), "not paid yet")
 	require.Equal(t, 503, post(hook, id))
@@ -70,10 +70,29 @@ func testForgedHint(t *testing.T, open func(*testing.T) Database) {
 	id = s.strange("player-1", 500)
 	require.Equal(t, 503, post(hook, id))
 	s.await(id.String(), inbox.StageHint)
+	require.Equal(t, 503, post(hook, id), "a no is no mark")
 	s.due()
+	s.asked(id, 1, time.Second, 20*time.Second)
+	_, err = s.db.Ledger.ExecContext(t.Context(), `UPDATE depositpay_payments SET tries = 30 WHERE stage = 1`)
+	require.NoError(t, err)
+	s.due()
+	s.asked(id, 2, 10*time.Minute, 2*time.Hour)
 	s.deposit(id, 500)
 	s.due()
 	require.Equal(t, string(inbox.ReasonUnknownOrder), s.await(id.String(), inbox.StageReview).Reason)
+}
+
+// asked waits until the inbox has asked the service about a hint for the n-th time, and
+// has put the next time off by a wait between two bounds.
+func (s *shop) asked(id uuid.UUID, n int64, low, high time.Duration) {
+	s.t.Helper()
+	var e inbox.Entry
+	require.Eventually(s.t, func() bool {
+		var err error
+		e, err = s.box.Get(s.t.Context(), id.String())
+		wait := time.Until(e.RunAt)
+		return err == nil && e.Stage == inbox.StageHint && e.Attempt == n && wait > low && wait < high
+	}, timeLimit, tickTime, "%s must wait after its confirm %d, is %+v", id, n, &e)
 }
 
 // testHintsBounded: strangers' ids do not fill the ledger; the oldest go first, and our
@@ -81,9 +100,12 @@ func testForgedHint(t *testing.T, open func(*testing.T) Database) {
 func testHintsBounded(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, func(c *inbox.Config) { c.MaxHints = 20 })
 	own := s.order("order-1", 10000)
-	var last uuid.UUID
-	for range 100 {
+	var first, last uuid.UUID
+	for n := range 100 {
 		last = uuid.New()
+		if n == 0 {
+			first = last
+		}
 		require.NoError(t, s.box.Note(t.Context(), last))
 	}
 	s.run()
@@ -93,6 +115,8 @@ func testHintsBounded(t *testing.T, open func(*testing.T) Database) {
 	}, timeLimit, tickTime)
 	_, err := s.box.Get(t.Context(), last.String())
 	require.NoError(t, err, "the newest stays")
+	_, err = s.box.Get(t.Context(), first.String())
+	require.ErrorIs(t, err, inbox.ErrNotFound, "the oldest goes")
 	_, err = s.box.Get(t.Context(), own.String())
 	require.NoError(t, err)
 }

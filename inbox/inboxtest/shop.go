@@ -143,7 +143,7 @@ func (s *shop) await(key string, want inbox.Stage) inbox.Entry {
 		var err error
 		e, err = s.box.Get(s.t.Context(), key)
 		return err == nil && e.Stage == want
-	}, time.Minute, 2*time.Millisecond, "%s must become %s, is %+v", key, want, &e)
+	}, timeLimit, tickTime, "%s must become %s, is %+v", key, want, &e)
 	return e
 }
 

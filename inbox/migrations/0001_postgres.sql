@@ -17,13 +17,14 @@ CREATE TABLE {p}payments (
   seen       integer  NOT NULL DEFAULT 1,
   reason     text     NOT NULL DEFAULT '',
   first_seen bigint   NOT NULL,
+  ready_at   bigint,
   done_at    bigint,
   CHECK (stage IN (0, 1) OR record IS NOT NULL)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01);
 CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
-CREATE INDEX {p}payments_who ON {p}payments (identifier, first_seen) WHERE stage = 2;
+CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2;
 
 -- What the merchant expects to be paid for.
 CREATE TABLE {p}orders (

@@ -17,13 +17,14 @@ CREATE TABLE {p}payments (
   seen       INTEGER  NOT NULL DEFAULT 1,
   reason     TEXT     NOT NULL DEFAULT '',
   first_seen INTEGER   NOT NULL,
+  ready_at   INTEGER,
   done_at    INTEGER,
   CHECK (stage IN (0, 1) OR record IS NOT NULL)
 ) STRICT;
 CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
-CREATE INDEX {p}payments_who ON {p}payments (identifier, first_seen) WHERE stage = 2;
+CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2;
 
 -- What the merchant expects to be paid for.
 CREATE TABLE {p}orders (

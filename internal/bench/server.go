@@ -90,7 +90,7 @@ func runServer(kind string, preload int) error {
 func awaitParent() { _, _ = io.Copy(io.Discard, os.Stdin) }
 
 func runMock(preload int) error {
-	s, err := mockserver.New(mockserver.Config{Tokens: []string{benchToken}})
+	s, err := mockserver.New(mockserver.Config{Applications: []mockserver.Application{{Token: benchToken}}})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"webhook":            {"payments", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"poller":             {"payments", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"mockserver":         {},
+	"mockserver":         {"mockserver/internal/notice", "mockserver/internal/web"},
 	"internal/api":       {"internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"internal/transport": {"internal/backoff", "internal/secret"},
 	"internal/wire":      {},

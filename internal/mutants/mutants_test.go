@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mutant is one break: in file, from is replaced by to, and test of pkg must fail.
+// mutant is one break: in file, from is replaced by to, and test of pkg must fail. A
+// subtest is named like "TestA$/^B".
 type mutant struct {
 	name     string
 	file     string
@@ -174,17 +175,38 @@ func TestMutants(t *testing.T) {
 	}
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	for _, m := range mutants {
+	for _, m := range append(mutants, inboxMutants...) {
 		t.Run(m.name, func(t *testing.T) {
 			overlay := m.overlay(t, root)
 			cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count=1", "-timeout=60s", "-run", "^"+m.test+"$", m.pkg)
 			cmd.Dir = root
+			// What must happen in the end, and does not, is waited for this long.
+			cmd.Env = append(os.Environ(), "DEPOSITPAY_TEST_PATIENCE=4s")
 			out, err := cmd.CombinedOutput()
 			require.Error(t, err, "no test noticed:\n%s", out)
 			require.NotContains(t, string(out), "[build failed]", "%s", out)
 			require.Contains(t, string(out), "FAIL", "%s", out)
 			require.NotContains(t, string(out), "no tests to run")
 		})
+	}
+}
+
+// TestUnbroken: the tests that catch the mutants of the ledger pass without them. Those
+// wait for what must happen, so a test that never passes would seem to catch.
+func TestUnbroken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in -short mode: without the mutants there is nothing to compare with")
+	}
+	tests := map[string]string{}
+	for _, m := range inboxMutants {
+		tests[m.pkg] += "|^" + m.test + "$"
+	}
+	for pkg, pattern := range tests {
+		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=120s", "-run", pattern[1:], pkg)
+		cmd.Dir = "../.."
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.NotContains(t, string(out), "no tests to run")
 	}
 }
 

@@ -1,0 +1,312 @@
+package inbox_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// stand is an inbox that can be opened again, with the mock of the service.
+type stand struct {
+	t      *testing.T
+	mock   *mockserver.Server
+	client *payments.Client
+	cfg    inbox.Config
+	box    *inbox.Inbox
+	ledger *sql.DB
+}
+
+func newStand(t *testing.T, postgres bool, change func(*inbox.Config)) *stand {
+	t.Helper()
+	s := &stand{t: t, mock: mockserver.RunT(t)}
+	var err error
+	s.client, err = payments.New(payments.Config{BaseURL: s.mock.URL(), Token: s.mock.Token(), MaxRetries: -1})
+	require.NoError(t, err)
+	t.Cleanup(s.client.CloseIdleConnections)
+	s.cfg = inbox.Config{Client: s.client, Handler: grant, AcceptUnknown: true, ReconcileEvery: -1, Logger: slog.New(slog.DiscardHandler)}
+	if postgres {
+		s.cfg.DB = pgtest.New(t).DB
+		s.ledger = s.cfg.DB
+	} else {
+		s.cfg.SQLite, err = sqlite.Open(filepath.Join(t.TempDir(), "shop.db"), nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.cfg.SQLite.Close()) })
+		s.ledger = s.cfg.SQLite.Writer
+	}
+	if change != nil {
+		change(&s.cfg)
+	}
+	_, err = s.ledger.ExecContext(t.Context(), effectsTable)
+	require.NoError(t, err)
+	s.box = s.open()
+	return s
+}
+
+func (s *stand) open() *inbox.Inbox {
+	s.t.Helper()
+	if s.box != nil && s.cfg.SQLite != nil {
+		require.NoError(s.t, s.box.Close())
+	}
+	box, err := inbox.Open(s.t.Context(), s.cfg)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = box.Close() })
+	return box
+}
+
+func (s *stand) strange(n int) {
+	s.t.Helper()
+	created, err := s.client.Create(s.t.Context(), payments.CreateRequest{Title: "Sword", Identifier: fmt.Sprint("order-", n), Amount: payments.NewAmount(1000)})
+	require.NoError(s.t, err)
+	_, err = s.mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
+	require.NoError(s.t, err)
+
+}
+
+func (s *stand) pollAndDie(box *inbox.Inbox) uuid.UUID {
+	s.t.Helper()
+	ctx, err := box.BeforePoll(s.t.Context())
+	require.NoError(s.t, err)
+	p, err := s.client.Next(ctx)
+	require.NoError(s.t, err)
+	return p.ID
+}
+
+// TestSeveralRawPolls: a poller that died may have had several payments in hand.
+func TestSeveralRawPolls(t *testing.T) {
+	for _, pg := range []bool{false, true} {
+		t.Run(fmt.Sprint("pg=", pg), func(t *testing.T) {
+			s := newStand(t, pg, nil)
+			var ids []uuid.UUID
+			for i := range 3 {
+				s.strange(i)
+				ids = append(ids, s.pollAndDie(s.box))
+			}
+			_, err := s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = 1`)
+			require.NoError(t, err)
+			s.box = s.open()
+			_, err = s.box.Reconcile(t.Context())
+			require.NoError(t, err)
+			for i, id := range ids {
+				_, err := s.box.Get(t.Context(), id.String())
+				require.NoError(t, err, "poll %d of 3", i+1)
+			}
+		})
+	}
+}
+
+// TestRawPollBehindManyLines: what a poll returned is found behind whatever waits before it in the intake file.
+func TestRawPollBehindManyLines(t *testing.T) {
+	s := newStand(t, false, nil)
+	for i := range 40 {
+		require.NoError(t, s.box.Accept(t.Context(), nthPayment(i)))
+	}
+	s.strange(1)
+	id := s.pollAndDie(s.box)
+	s.box = s.open()
+	report, err := s.box.Reconcile(t.Context())
+	require.NoError(t, err)
+	t.Logf("%+v", report)
+	for range 10 {
+		_, err = s.box.Reconcile(t.Context())
+		require.NoError(t, err)
+	}
+	_, err = s.box.Get(t.Context(), id.String())
+	require.NoError(t, err)
+}
+
+// TestStalledPoller: a poller that stood still and was taken for dead goes on under a new line, so that
+// what it leaves when it does die is found.
+func TestStalledPoller(t *testing.T) {
+	s := newStand(t, true, nil)
+	_, err := s.box.BeforePoll(t.Context())
+	require.NoError(t, err)
+	_, err = s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = beat_at - 180000000`) // three minutes pass
+	require.NoError(t, err)
+	other := s.open()
+	report, err := other.Reconcile(t.Context())
+	require.NoError(t, err)
+	t.Logf("losses while it lives: %+v", report.PossibleLosses)
+	s.strange(1)
+	id := s.pollAndDie(s.box)
+	_, err = s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = 1`)
+	require.NoError(t, err)
+	_, err = other.Reconcile(t.Context())
+	require.NoError(t, err)
+	_, err = other.Get(t.Context(), id.String())
+	require.NoError(t, err, "what a poll returned before the crash is gone")
+}
+
+// TestReconcileStrangers: reconciliation asks for the merchant's own payments; strangers' ids wait for
+// their own rate.
+func TestReconcileStrangers(t *testing.T) {
+	s := newStand(t, false, func(c *inbox.Config) { c.ConfirmRate = 5 })
+	for range 100 {
+		require.NoError(t, s.box.Note(t.Context(), uuid.New()))
+	}
+	report, err := s.box.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 100, report.Hints)
+	for _, r := range s.mock.Requests() {
+		require.NotEqual(t, "/payments/confirm", r.Path)
+	}
+}
+
+// TestOldestReady: the wait for the handler counts from the record, not from the creation.
+func TestOldestReady(t *testing.T) {
+	s := newStand(t, false, nil)
+	p := nthPayment(1)
+	require.NoError(t, s.box.Expect(t.Context(), p.ID, payments.CreateRequest{Title: "x", Identifier: p.Identifier, Amount: p.PaidAmount}))
+	_, err := s.box.Reconcile(t.Context())
+	require.NoError(t, err)
+	_, err = s.ledger.Exec(`UPDATE depositpay_payments SET first_seen = first_seen - 3 * 86400000000`)
+	require.NoError(t, err)
+	require.NoError(t, s.box.Accept(t.Context(), p))
+	_, err = s.box.Reconcile(t.Context())
+	require.NoError(t, err)
+	status, err := s.box.Status(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, status.Count[inbox.StageReady])
+	require.Less(t, status.OldestReady, time.Hour)
+}
+
+// TestSecondRecordWhileReady: a second record that says something else comes before the first was
+// looked at.
+func TestSecondRecordWhileReady(t *testing.T) {
+	for _, pg := range []bool{false, true} {
+		t.Run(fmt.Sprint("pg=", pg), func(t *testing.T) {
+			s := newStand(t, pg, nil)
+			p := nthPayment(1)
+			full := p.PaidAmount
+			p.PaidAmount = payments.NewAmount(0)
+			require.NoError(t, s.box.Accept(t.Context(), p))
+			p.PaidAmount = full
+			require.NoError(t, s.box.Accept(t.Context(), p))
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.box.Run(ctx) }()
+			var e inbox.Entry
+			require.Eventually(t, func() bool {
+				var err error
+				e, err = s.box.Get(t.Context(), p.ID.String())
+				return err == nil && e.Stage != inbox.StageReady
+			}, 10*time.Second, 5*time.Millisecond)
+			cancel()
+			require.NoError(t, <-done)
+			require.Equal(t, inbox.StageDone, e.Stage, "%+v", e)
+		})
+	}
+}
+
+// TestReceiptsInOneGroup: records of one payment that are committed together leave a receipt each.
+func TestReceiptsInOneGroup(t *testing.T) {
+	s := newStand(t, true, nil)
+	tx, err := s.ledger.Begin()
+	require.NoError(t, err)
+	_, err = tx.Exec(`LOCK TABLE depositpay_payments IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	errs := make(chan error, 9)
+	p := nthPayment(1)
+	go func() { errs <- s.box.Accept(t.Context(), nthPayment(0)) }()
+	require.Eventually(t, func() bool {
+		var n int
+		require.NoError(t, s.ledger.QueryRow(`SELECT count(*) FROM pg_locks WHERE NOT granted`).Scan(&n))
+		return n == 1
+	}, 10*time.Second, time.Millisecond)
+	for i := range 8 {
+		go func() {
+			if i%2 == 0 {
+				errs <- s.box.Accept(t.Context(), p)
+			} else {
+				errs <- s.box.AcceptPolled(t.Context(), p)
+			}
+		}()
+	}
+	require.NoError(t, tx.Rollback())
+	for range 9 {
+		require.NoError(t, <-errs)
+	}
+	receipts, err := s.box.Receipts(t.Context(), p.ID.String())
+	require.NoError(t, err)
+	require.Len(t, receipts, 8)
+}
+
+type typedNil struct{ what string }
+
+func (e *typedNil) Error() string { return e.what }
+
+// TestTypedNil: a handler that returns a typed nil, whose Error panics, harms its own payment only.
+func TestTypedNil(t *testing.T) {
+	s := newStand(t, false, func(c *inbox.Config) {
+		c.MaxAttempts = 1
+		c.Handler = func(context.Context, *sql.Tx, payments.Payment) error {
+			var e *typedNil
+			return e
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.box.Run(ctx) }()
+	require.NoError(t, s.box.Accept(t.Context(), nthPayment(1)))
+	require.Eventually(t, func() bool {
+		e, err := s.box.Get(t.Context(), nthPayment(1).ID.String())
+		return err == nil && e.Stage == inbox.StageDead
+	}, 10*time.Second, 5*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+}
+
+// TestOrderWithinAMillisecond: payments of one identifier keep their order within one tick of SQLite's clock.
+func TestOrderWithinAMillisecond(t *testing.T) {
+	var got []string
+	s := newStand(t, false, func(c *inbox.Config) {
+		c.InOrder = true
+		c.Handler = func(_ context.Context, _ *sql.Tx, p payments.Payment) error {
+			got = append(got, p.ID.String())
+			return nil
+		}
+	})
+	var want []string
+	for i := range 30 {
+		p := nthPayment(i)
+		p.Identifier = "player-1"
+		want = append(want, p.ID.String())
+		require.NoError(t, s.box.Accept(t.Context(), p))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.box.Run(ctx) }()
+	require.Eventually(t, func() bool {
+		st, err := s.box.Status(t.Context())
+		return err == nil && st.Count[inbox.StageDone] == 30
+	}, 10*time.Second, 5*time.Millisecond)
+	cancel()
+	require.NoError(t, <-done)
+	require.Equal(t, want, got)
+}
+
+// XAn op of a kind that this version does not know (after a downgrade) is dropped silently by the fold.
+func TestBugUnknownKind(t *testing.T) {
+	db := openLedger(t, filepath.Join(t.TempDir(), "shop.db"))
+	box := accepting(t, inbox.Config{SQLite: db})
+	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Close())
+	_, err := db.Intake.ExecContext(t.Context(), `UPDATE intake SET ops = replace(ops, '"k":"record"', '"k":"of the next version"')`)
+	require.NoError(t, err)
+	box = accepting(t, inbox.Config{SQLite: db})
+	_, err = box.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.Len(t, inReview(t, box), 1)
+}

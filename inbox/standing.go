@@ -1,0 +1,81 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// lookup is a question about one payment. Questions that come at once are asked in one
+// query: a flood of webhooks would otherwise be one of round trips.
+type lookup struct {
+	id    string
+	found bool
+	stage Stage
+	own   bool
+}
+
+const sqlLookup = `SELECT payment_id, stage, own FROM {p}payments WHERE payment_id IN ({list})`
+
+// lookUp answers a group of questions.
+func (b *Inbox) lookUp(asked []*lookup) error {
+	ids := make([]string, len(asked))
+	for i, l := range asked {
+		ids[i] = l.id
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	found := make(map[string]lookup, len(asked))
+	err = b.store.lookups(ctx, b.d.sql(sqlLookup), func(rows *sql.Rows) error {
+		var l lookup
+		var own int
+		err := rows.Scan(&l.id, &l.stage, &own)
+		l.found, l.own = true, own != 0
+		found[l.id] = l
+		return err
+	}, string(text))
+	if err != nil {
+		return err
+	}
+	for _, l := range asked {
+		if f, ok := found[l.id]; ok {
+			*l = f
+		}
+	}
+	return nil
+}
+
+// Handled reports whether the payment's record is durable; it satisfies webhook.Sink.
+func (b *Inbox) Handled(ctx context.Context, id uuid.UUID) (bool, error) {
+	s, err := b.Standing(ctx, id)
+	return s == webhook.StandingHandled, err
+}
+
+// Standing tells how the payment of a webhook stands; it satisfies webhook.Ledger. A
+// payment whose record is durable is in safe hands, whatever becomes of it.
+func (b *Inbox) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, error) {
+	waiting, held := b.store.unfolded(id)
+	if held && waiting.Kind != opBind {
+		return webhook.StandingHandled, nil
+	}
+	l := &lookup{id: id.String()}
+	if err := b.asking.do(ctx, l); err != nil {
+		return webhook.StandingUnknown, fmt.Errorf("inbox: payment %s: %w", id, err)
+	}
+	switch {
+	case l.stage >= StageReady:
+		return webhook.StandingHandled, nil
+	case l.own || held:
+		return webhook.StandingExpected, nil
+	}
+	return webhook.StandingUnknown, nil
+}

@@ -1,0 +1,4 @@
+package chrome
+
+// install can do nothing here.
+func install(why error) (string, error) { return "", why }

@@ -1,0 +1,275 @@
+package chrome
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Page is one page of a browser. Its methods are for one goroutine; elements are named by
+// CSS selectors, the first that matches counts.
+type Page struct {
+	t       testing.TB
+	ctx     context.Context //nolint:containedctx // chromedp keeps its state in one
+	options Options
+	watch   watch
+}
+
+func call[P, R any](ctx context.Context, tab *chromedp.Target, command cdp.Command[P, R], params P) error {
+	_, err := cdp.Call(ctx, tab, command, params)
+	return err
+}
+
+func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, Patience)
+	defer stop()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		p.t.Fatalf("chrome: %v\n%s", err, p.state())
+	}
+}
+
+// state is what a failure shows of the page.
+func (p *Page) state() string {
+	var text, where string
+	_ = evaluate(p.ctx, `document.body ? document.body.innerText.slice(0, 3000) : ""`, &text)
+	_ = evaluate(p.ctx, `location.href`, &where)
+	return "at " + where + " the page says:\n" + text
+}
+
+// Go opens an address. From then on the page may ask its host for more.
+func (p *Page) Go(address string) {
+	p.t.Helper()
+	p.watch.allow(address)
+	var marked bool
+	p.Eval(`window.leaving = true`, &marked)
+	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		result, err := cdp.Call(ctx, tab, page.Navigate, page.NavigateParams{URL: address})
+		if err == nil && result.ErrorText != "" {
+			err = fmt.Errorf("%s: %s", address, result.ErrorText)
+		}
+		return err
+	}))
+	p.Wait(loaded)
+}
+
+// loaded is true on a page that has followed a marked one.
+const loaded = `!window.leaving && document.readyState === "complete"`
+
+// Click clicks on the middle of an element once it can be seen. Something that lies above
+// it gets the click, as with a mouse.
+func (p *Page) Click(selector string) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf(`document.querySelector(%s)?.checkVisibility()`, quote(selector)))
+	var at struct{ X, Y float64 }
+	p.Eval(fmt.Sprintf(`(() => {
+		const e = document.querySelector(%s);
+		e.scrollIntoView({ block: "center" });
+		const box = e.getBoundingClientRect();
+		return { X: box.x + box.width / 2, Y: box.y + box.height / 2 };
+	})()`, quote(selector)), &at)
+	p.do(chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// Submit clicks on something that leads to another page, and waits until that has loaded.
+func (p *Page) Submit(selector string) {
+	p.t.Helper()
+	var marked bool
+	p.Eval(`window.leaving = true`, &marked)
+	p.Click(selector)
+	p.Wait(loaded)
+}
+
+// Fill replaces what is in a field, as if typed.
+func (p *Page) Fill(selector, text string) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf(`document.querySelector(%s)?.checkVisibility()`, quote(selector)))
+	var ready bool
+	p.Eval(fmt.Sprintf(`(() => {
+		const e = document.querySelector(%s);
+		e.focus();
+		e.select();
+		return document.activeElement === e;
+	})()`, quote(selector)), &ready)
+	if !ready {
+		p.t.Fatalf("chrome: %s takes no focus", selector)
+	}
+	if text == "" {
+		p.Press(kb.Delete)
+		return
+	}
+	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		return call(ctx, tab, input.InsertText, input.InsertTextParams{Text: text})
+	}))
+}
+
+// Choose chooses the value of a list. A value that is not there fails the test.
+func (p *Page) Choose(selector, value string) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf(`document.querySelector(%s)?.checkVisibility()`, quote(selector)))
+	var chosen string
+	p.Eval(fmt.Sprintf(`(() => {
+		const e = document.querySelector(%s);
+		e.value = %s;
+		e.dispatchEvent(new Event("input", { bubbles: true }));
+		e.dispatchEvent(new Event("change", { bubbles: true }));
+		return e.value;
+	})()`, quote(selector), quote(value)), &chosen)
+	if chosen != value {
+		p.t.Fatalf("chrome: %s has no %q to choose", selector, value)
+	}
+}
+
+// Press presses keys wherever the focus is; package kb of chromedp names the special ones.
+func (p *Page) Press(keys string) {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent(keys))
+}
+
+// Eval runs an expression in the page and decodes its value into out.
+func (p *Page) Eval(expression string, out any) {
+	p.t.Helper()
+	if err := evaluate(p.ctx, expression, out); err != nil {
+		p.t.Fatalf("chrome: %s: %v\n%s", expression, err, p.state())
+	}
+}
+
+func evaluate(ctx context.Context, expression string, out any) error {
+	limited, stop := context.WithTimeout(ctx, Patience)
+	defer stop()
+	value, awaited := true, true
+	result, err := chromedp.Call(limited, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ReturnByValue: &value, AwaitPromise: &awaited,
+	})
+	switch {
+	case err != nil:
+		return err
+	case result.ExceptionDetails != nil:
+		return fmt.Errorf("it has thrown: %s", exception(result.ExceptionDetails))
+	case len(result.Result.Value) == 0:
+		return fmt.Errorf("it is %s, which has no value", result.Result.Type)
+	}
+	return json.Unmarshal(result.Result.Value, out)
+}
+
+// Wait waits until an expression is true, on this page or on one that follows.
+func (p *Page) Wait(expression string) {
+	p.t.Helper()
+	if err := p.wait(expression); err != nil {
+		p.t.Fatalf("chrome: never true: %s (%v)\n%s", expression, err, p.state())
+	}
+}
+
+func (p *Page) wait(expression string) error {
+	limited, stop := context.WithTimeout(p.ctx, Patience)
+	defer stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var true_ bool
+		err := evaluate(limited, `!!(`+expression+`)`, &true_)
+		if err == nil && true_ {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-limited.Done():
+			return err // the last one: a page that is being left has none
+		}
+	}
+}
+
+// WaitText waits until an element shows a text.
+func (p *Page) WaitText(selector, text string) {
+	p.t.Helper()
+	p.Wait(fmt.Sprintf(`[...document.querySelectorAll(%s)].some((e) => e.innerText.includes(%s))`, quote(selector), quote(text)))
+}
+
+// Text is the text of an element as people see it.
+func (p *Page) Text(selector string) string {
+	p.t.Helper()
+	var text string
+	p.Eval(fmt.Sprintf(`document.querySelector(%s).innerText`, quote(selector)), &text)
+	return text
+}
+
+// Has tells whether there is such an element.
+func (p *Page) Has(selector string) bool {
+	p.t.Helper()
+	var has bool
+	p.Eval(fmt.Sprintf(`document.querySelector(%s) !== null`, quote(selector)), &has)
+	return has
+}
+
+// URL is where the page is.
+func (p *Page) URL() string {
+	p.t.Helper()
+	var where string
+	p.Eval(`location.href`, &where)
+	return where
+}
+
+// Requests are the addresses that the page has asked for, in their order.
+func (p *Page) Requests() []string { return p.watch.requests() }
+
+// Screenshot keeps a picture of the whole page as out/screens/NAME.png in the root of the
+// repository, which git ignores.
+func (p *Page) Screenshot(name string) {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.ctx, Patience)
+	defer stop()
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = keep(name, picture)
+	}
+	if err != nil {
+		p.t.Fatalf("chrome: the screenshot %s: %v", name, err)
+	}
+}
+
+func keep(name string, picture []byte) error {
+	root, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
+			break
+		}
+		parent := filepath.Dir(root)
+		if parent == root {
+			return fmt.Errorf("no go.mod above the test: %w", os.ErrNotExist)
+		}
+		root = parent
+	}
+	folder := filepath.Join(root, "out", "screens")
+	if err == nil {
+		err = os.MkdirAll(folder, 0o750)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, strings.ReplaceAll(name, "/", "-")+".png"), picture, 0o600)
+}
+
+// settle leaves the page for an empty one, so that all it has to say is said.
+func (p *Page) settle() {
+	if p.ctx.Err() == nil {
+		_ = chromedp.Do(p.ctx) // what is said up to now
+	}
+	p.watch.end()
+}
+
+func quote(text string) string {
+	out, _ := json.Marshal(text) // a text always can be
+	return string(out)
+}

@@ -1,0 +1,127 @@
+package mutants_test
+
+// inboxMutants break the promises of the ledger. Most are caught on SQLite, which needs
+// no server.
+var inboxMutants = []mutant{
+	{
+		"the fence lets an old claim through", "inbox/claim.go",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2", "reason = '' WHERE payment_id = ?1 AND ?2 > 0 AND stage = 2",
+		"./inbox", "TestStopped$/^BeforeTheFence$/^ClaimedAgain",
+	},
+	{
+		"the fence does not look at the stage", "inbox/claim.go",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2", "reason = '' WHERE payment_id = ?1 AND attempt = ?2",
+		"./inbox", "TestStopped$/^BeforeTheFence$/^SetAside",
+	},
+	{
+		"a claim does not raise the fence", "inbox/claim.go",
+		"attempt = attempt + 1, tries", "tries",
+		"./inbox", "TestSQLite$/^Cancel",
+	},
+	{
+		"tries are not counted when they begin", "inbox/claim.go",
+		", tries = tries + 1", "",
+		"./inbox", "TestSQLite$/^CrashingPaymentIsParked",
+	},
+	{
+		"an acceptance is answered before the commit", "inbox/group.go",
+		"err := g.commit(values)", "var err error\n\t\tdefer func() { _ = g.commit(values) }()",
+		"./inbox", "TestIntakeRefuses",
+	},
+	{
+		"the position of the fold is not written", "inbox/fold_sqlite.go",
+		"\"folded \"+s.file, last)", "\"folded\", last)",
+		"./inbox", "TestSQLite$/^Accept",
+	},
+	{
+		"the position of the fold is written before the fold", "inbox/fold_sqlite.go",
+		"tx, err := s.db.Writer.BeginTx(ctx, nil)",
+		"_, _ = s.db.Writer.ExecContext(ctx, s.d.sql(sqlSetMeta), \"folded \"+s.file, strconv.FormatInt(batch[len(batch)-1].n, 10))\n\ttx, err := s.db.Writer.BeginTx(ctx, nil)",
+		"./inbox", "TestFoldIsOneTransaction",
+	},
+	{
+		"a no of the service deletes the hint", "inbox/hint.go",
+		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END\n\tWHERE", "`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND",
+		"./inbox", "TestSQLite$/^ForgedHintBeforePaying",
+	},
+	{
+		"a no of the service is final", "inbox/hint.go",
+		"if o.expected && settled {", "if settled {",
+		"./inbox", "TestSQLite$/^ForgedHintBeforePaying",
+	},
+	{
+		"a hint counts as handled", "inbox/standing.go",
+		"case l.stage >= StageReady:", "case l.stage >= StageHint:",
+		"./inbox", "TestSQLite$/^ForgedHintBeforePaying",
+	},
+	{
+		"the newest hints are given up first", "inbox/hint.go",
+		"p.own = 0 ORDER BY p.first_seen LIMIT", "p.own = 0 ORDER BY p.first_seen DESC LIMIT",
+		"./inbox", "TestSQLite$/^HintsAreBounded",
+	},
+	{
+		"an empty identifier matches an order", "inbox/guard.go",
+		"c.payment.Identifier == \"\" || ", "",
+		"./inbox", "TestSQLite$/^Orders",
+	},
+	{
+		"less than the price is enough", "inbox/guard.go",
+		"case p.PaidAmount.Cmp(e.amount) < 0:", "case false:",
+		"./inbox", "TestSQLite$/^Orders",
+	},
+	{
+		"nothing is enough", "inbox/guard.go",
+		"case p.PaidAmount.Sign() <= 0:", "case false:",
+		"./inbox", "TestSQLite$/^Orders",
+	},
+	{
+		"anybody's payment fits the order", "inbox/guard.go",
+		"case e.identifier != identifierKey(p.Identifier):", "case false:",
+		"./inbox", "TestSQLite$/^Orders",
+	},
+	{
+		"an order is given to a second payment", "inbox/store.go",
+		"SET payment_id = ?2 WHERE order_id = ?1 AND payment_id IS NULL\n", "SET payment_id = ?2 WHERE order_id = ?1\n",
+		"./inbox", "TestSQLite$/^TakenOrderStaysTaken",
+	},
+	{
+		"what is in review is not looked at again", "inbox/store.go",
+		" OR p.stage = 4 AND p.record <> ?3)", ")",
+		"./inbox", "TestSQLite$/^SecondRecordRevivesReview",
+	},
+	{
+		"a possible loss is not written down", "inbox/journal.go",
+		"outcome) VALUES (?1, {now}, {now}, ?2)", "outcome) SELECT ?1, {now}, {now}, ?2 WHERE 1 = 0",
+		"./inbox", "TestSQLite$/^UnreadablePoll",
+	},
+	{
+		"polls go on without a store", "inbox/journal.go",
+		"if err := b.canStore(ctx); err != nil {", "if err := error(nil); err != nil {",
+		"./inbox", "TestSQLite$/^PollWithoutStore",
+	},
+	{
+		"polls go on with a store that takes nothing", "inbox/journal.go",
+		"if b.failing.Load() {", "if false {",
+		"./inbox", "TestIntakeRefuses",
+	},
+	{
+		"what a poll returned before a crash is forgotten", "inbox/journalrecovery.go",
+		"if err := b.recoverRaw(ctx, id); err != nil {", "if err := error(nil); err != nil {",
+		"./inbox", "TestSQLite$/^RawPollAfterCrash",
+	},
+	{
+		"a decision leaves no trace", "inbox/manual.go",
+		"VALUES (?1, ?2, ?3, ?4, {now})", "SELECT ?1, ?2, ?3, ?4, {now} WHERE 1 = 0",
+		"./inbox", "TestSQLite$/^ApproveRejectRetry",
+	},
+	{
+		"a panic of the handler ends the process", "inbox/handle.go",
+		"if p := recover(); p != nil {", "if p := any(nil); p != nil {",
+		"./inbox", "TestSQLite$/^HandlerPanics",
+	},
+	{
+		"commits that a power cut undoes pass the check", "inbox/internal/pragma/settings.go",
+		"\"FULL\", within(2, 3)", "\"FULL\", within(1, 3)",
+		"./inbox/internal/pragma", "TestMutants$/^synchronous=normal",
+	},
+}

@@ -1,0 +1,237 @@
+package mockserver_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/internal/chrome"
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// customerWords are what a customer reads on the way, in one language.
+type customerWords struct {
+	lang, ask, transfer, arrived, complete, amount, missing string
+}
+
+var customers = []customerWords{
+	{"ko-KR,ko;q=0.9", "입금자 정보를 입력해 주세요", "아래 계좌로 입금해 주세요", "입금이 확인되었습니다", "결제가 완료되었습니다", "10,000원", "입금자명을 입력해 주세요."},
+	{"en-US,en;q=0.9", "Tell us who will pay", "Pay into the account below", "Your deposit has arrived", "The payment is complete", "₩10,000", "Enter the name of the payer."},
+}
+
+// TestBrowserCheckout: a customer pays, and the page follows by itself.
+func TestBrowserCheckout(t *testing.T) {
+	t.Parallel()
+	browser := chrome.Start(t)
+	for _, words := range customers {
+		t.Run(words.lang[:2], func(t *testing.T) {
+			s := mockserver.RunT(t)
+			id := create(t, s, `"amount":10000,"items":[{"name":"강철 검","price":4000,"count":2},{"name":"Potion","price":2000}]`)
+			page := browser.Open(t, chrome.Options{Lang: words.lang, Width: 360, Height: 740, Statuses: []int{422}})
+			page.Go(s.CheckoutURL() + "/" + id)
+			page.WaitText("#status", words.ask)
+			assert.Equal(t, words.lang[:2], evalText(page, `document.documentElement.lang`))
+			shoot(page, "checkout-"+words.lang[:2]+"-1-payer")
+
+			page.Submit("#payer-form button")
+			assert.Contains(t, page.Text("#payer-error"), words.missing)
+			assert.Equal(t, "payer", evalText(page, `document.activeElement.id`), "the focus is where the error is")
+			assert.Contains(t, evalText(page, `document.activeElement.getAttribute("aria-describedby")`), "payer-error")
+			shoot(page, "checkout-"+words.lang[:2]+"-2-error")
+
+			page.Fill("#payer", "김민수")
+			page.Press("\r")
+			page.WaitText("#status", words.transfer)
+			shoot(page, "checkout-"+words.lang[:2]+"-3-transfer")
+			account := s.Account()
+			assert.Equal(t, account.Number, page.Text("#account-number"))
+			assert.Equal(t, words.amount, page.Text("#account-amount"))
+			assert.Contains(t, page.Text("#transfer"), account.Bank)
+			assert.Contains(t, page.Text("#transfer"), account.Holder)
+			assert.Equal(t, "김민수", page.Text("#payer-name"))
+
+			sent, err := s.SendNotification("com.kbstar.kbbank", "김민수", 10000)
+			require.NoError(t, err)
+			require.Equal(t, mockserver.ResultMatched, sent.Result)
+			page.WaitText("#status", words.arrived)
+			shoot(page, "checkout-"+words.lang[:2]+"-4-arrived")
+			confirm(t, s, id)
+			page.WaitText("#status", words.complete)
+			assert.Contains(t, page.Text("#receipt"), words.amount)
+			shoot(page, "checkout-"+words.lang[:2]+"-5-complete")
+		})
+	}
+}
+
+// shoot audits a page and keeps a picture of it.
+func shoot(page *chrome.Page, name string) {
+	page.Audit()
+	page.Screenshot(name)
+}
+
+func evalText(page *chrome.Page, expression string) string {
+	var text string
+	page.Eval(expression, &text)
+	return text
+}
+
+func query(name, value string) string { return url.Values{name: {value}}.Encode() }
+
+// wantHarmless wants a page on which nothing came to life. That no dialog opened, nothing
+// was thrown and nobody was asked, the page checks itself.
+func wantHarmless(t *testing.T, page *chrome.Page) {
+	t.Helper()
+	var counts []int
+	page.Eval(`["script", "svg", "img", "iframe", "object", "[onerror], [onload]", "a[href^=javascript]"].map((s) => document.querySelectorAll(s).length)`, &counts)
+	assert.Equal(t, []int{1, 0, 0, 0, 0, 0, 0}, counts)
+	var hacked bool
+	page.Eval(`"hacked" in window`, &hacked)
+	assert.False(t, hacked)
+}
+
+// TestBrowserCheckoutHostile: titles, items, names and ids are text, whatever they hold, at
+// every stage; what is long is folded and can be read all the same.
+func TestBrowserCheckoutHostile(t *testing.T) {
+	t.Parallel()
+	browser := chrome.Start(t)
+	s := mockserver.RunT(t, mockserver.Config{
+		Applications: []mockserver.Application{{Name: `"><script>alert(1)</script>`}},
+		Account:      mockserver.Account{Bank: `<script>alert(1)</script>`, Number: `" onload=alert(1)`, Holder: "\u202e<b>évil"},
+	})
+	page := browser.Open(t, chrome.Options{Width: 360, Height: 740, Statuses: []int{422}})
+	for i, text := range hostile {
+		body, err := json.Marshal(map[string]any{
+			"token": s.Token(), "title": text, "identifier": text, "icon": "https://shop.example/" + text,
+			"items": []map[string]any{{"name": text, "price": 1<<62 - 1, "count": 1<<62 - 1, "icon": "https://shop.example/" + text}},
+		})
+		require.NoError(t, err)
+		if len(body) > 60<<10 { // three texts fit into the 64 KiB of a creation
+			body, err = json.Marshal(map[string]any{"token": s.Token(), "title": text, "identifier": "x"})
+			require.NoError(t, err)
+		}
+		var created struct{ PayToken string }
+		require.NoError(t, json.Unmarshal([]byte(api(t, s, "POST", "/payments", string(body))), &created))
+		page.Go(s.CheckoutURL() + "/" + created.PayToken)
+		page.Audit()
+		wantHarmless(t, page)
+		if !strings.HasPrefix(text, "가") && !strings.HasPrefix(text, "W") {
+			assert.Equal(t, text, evalText(page, `document.querySelector("h1").textContent`))
+		} else {
+			assert.Equal(t, text, evalText(page, `document.querySelector(".head .whole").textContent`), "the whole text can be reached")
+			var height float64
+			page.Eval(`(document.querySelectorAll("details").forEach((d) => { d.open = true; }), document.querySelector(".head").offsetHeight)`, &height)
+			assert.Less(t, height, 700.0, "a long text scrolls in a box of its own")
+			page.Audit()
+		}
+		payer := string([]rune(text)[:min(40, len([]rune(text)))])
+		page.Fill("#payer", text)
+		page.Fill("#amount", text)
+		page.Submit("#payer-form button")
+		assert.Equal(t, text, evalText(page, `document.querySelector("#amount").value`))
+		wantHarmless(t, page)
+		page.Fill("#payer", payer)
+		page.Fill("#amount", "9223372036854775807")
+		page.Submit("#payer-form button")
+		assert.Equal(t, strings.TrimSpace(payer), evalText(page, `document.querySelector("#payer-name").textContent`))
+		page.Audit()
+		wantHarmless(t, page)
+		if i == 0 {
+			page.Screenshot("checkout-hostile")
+		}
+		_, err = s.Deposit(created.PayToken, mockserver.Deposit{Payer: text})
+		require.NoError(t, err)
+		page.Wait(`document.querySelector("#receipt")`)
+		page.Audit()
+		wantHarmless(t, page)
+		if i == len(hostile)-1 {
+			page.Screenshot("checkout-hostile-long")
+		}
+	}
+}
+
+// TestBrowserCheckoutWithoutScripts: a customer without scripts pays, and sees the page
+// follow by reloading.
+func TestBrowserCheckoutWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	page := chrome.Start(t).Open(t, chrome.Options{Width: 360, Height: 740, NoScript: true, Dark: true, Statuses: []int{422}})
+	id := create(t, s, "")
+	page.Go(s.CheckoutURL() + "/" + id)
+	assert.False(t, page.Has("meta[http-equiv=refresh]"), "a page with something to fill in is left alone")
+	page.Fill("#payer", "Kim")
+	page.Fill("#amount", "many")
+	page.Submit("#payer-form button")
+	assert.Contains(t, page.Text("#amount-error"), "Enter a whole number")
+	assert.Equal(t, "amount", evalText(page, `document.activeElement.id`))
+	shoot(page, "checkout-noscript-1-error")
+	page.Fill("#amount", "3,000원")
+	page.Submit("#payer-form button")
+	page.WaitText("#transfer", "₩3,000")
+	shoot(page, "checkout-noscript-2-transfer")
+	deposit(t, s, id, 3000)
+	page.WaitText("#status", "Your deposit has arrived")
+	confirm(t, s, id)
+	page.WaitText("#status", "The payment is complete")
+	shoot(page, "checkout-noscript-3-complete")
+}
+
+// TestBrowserCheckoutKeyboard: all is done from the keyboard.
+func TestBrowserCheckoutKeyboard(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	page := chrome.Start(t).Open(t, chrome.Options{})
+	page.Go(s.CheckoutURL() + "/" + create(t, s, ""))
+	tabTo(t, page, "payer")
+	var outline string
+	page.Eval(`getComputedStyle(document.activeElement).outlineStyle`, &outline)
+	assert.Equal(t, "solid", outline, "the focus can be seen")
+	page.Press("Kim")
+	page.Press("\t")
+	assert.Equal(t, "amount", evalText(page, `document.activeElement.id`))
+	page.Press("2500")
+	page.Press("\r")
+	page.WaitText("#account-amount", "₩2,500")
+	page.Screenshot("checkout-wide")
+}
+
+// tabTo presses the tab key until an element has the focus.
+func tabTo(t *testing.T, page *chrome.Page, id string) {
+	t.Helper()
+	for range 30 {
+		page.Press("\t")
+		if evalText(page, `document.activeElement.id`) == id {
+			return
+		}
+	}
+	require.Fail(t, "the tab key never gets to "+id)
+}
+
+// TestBrowserCheckoutLeavesAlone: what happens elsewhere changes neither what a customer is
+// typing nor where; what happens to the payment does.
+func TestBrowserCheckoutLeavesAlone(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	page := chrome.Start(t).Open(t, chrome.Options{Statuses: []int{422}})
+	id := create(t, s, `"amount":700`)
+	page.Go(s.CheckoutURL() + "/" + id)
+	page.Submit("#payer-form button")
+	page.Fill("#payer", "Ki")
+	before := len(page.Requests())
+	create(t, s, "")
+	page.Wait(`performance.getEntriesByType("resource").filter((e) => e.initiatorType === "fetch" && e.responseEnd > 0).length >= 2`)
+	assert.Greater(t, len(page.Requests()), before)
+	assert.Equal(t, "Ki", evalText(page, `document.activeElement.value`))
+	assert.Equal(t, "payer", evalText(page, `document.activeElement.id`))
+	assert.Contains(t, page.Text("#payer-error"), "Enter the name", "nor what was wrong")
+	var marked bool
+	page.Eval(`document.querySelector("#order").mark = true`, &marked)
+	deposit(t, s, id, 700)
+	page.WaitText("#status", "Your deposit has arrived")
+	assert.False(t, page.Has("#payer-form"), "nobody is asked to pay again")
+	page.Eval(`document.querySelector("#order").mark === true`, &marked)
+	assert.True(t, marked, "what is the same stays the same element")
+}

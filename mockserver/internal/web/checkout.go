@@ -1,0 +1,109 @@
+package web
+
+import "time"
+
+// Stage is where a payment stands for the customer.
+type Stage string
+
+// The stages of the checkout page.
+const (
+	StagePayer    Stage = "payer"    // who will pay?
+	StageTransfer Stage = "transfer" // the deposit is awaited
+	StageCheck    Stage = "check"    // it has arrived, the merchant has not heard of it
+	StageComplete Stage = "complete"
+	StageFailed   Stage = "failed" // a voucher that was worth nothing
+	StageExpired  Stage = "expired"
+)
+
+// Checkout is the checkout page of one payment.
+type Checkout struct {
+	Stage Stage
+	Title string
+	// Shop is the name of the application.
+	Shop string
+	Icon Icon
+	// User is the game-user id of a payment of the game store, else empty.
+	User  string
+	Lines []Line
+	// Due is what is to be paid; 0 while that is the customer's choice.
+	Due int64
+	// ExpiresAt is zero for a payment that waits for ever.
+	ExpiresAt time.Time
+	Icons     Icons
+	// Form is there while the customer is asked for something, Transfer while a deposit
+	// is awaited, Receipt afterwards.
+	Form     *PayerForm
+	Transfer *Transfer
+	Receipt  *Receipt
+}
+
+// Line is an item that is paid for.
+type Line struct {
+	Name         string
+	Icon         Icon
+	Count, Price int64
+}
+
+// PayerForm asks who pays, and how much if that is the customer's choice.
+type PayerForm struct {
+	// Action is where the form goes.
+	Action string
+	Payer  Field
+	Amount *Field
+	// Back leads away from a correction, empty when there is nothing to go back to.
+	Back string
+}
+
+// Transfer is what the customer does at the bank.
+type Transfer struct {
+	Bank, Number, Holder string
+	Payer                string
+	Amount               int64
+	// Edit is where the customer corrects what was entered.
+	Edit string
+}
+
+// Receipt is what has arrived.
+type Receipt struct {
+	Payer      string
+	Paid       int64
+	PaidAt     time.Time
+	VerifiedAt time.Time
+}
+
+// Step is one of the four steps of a payment.
+type Step struct {
+	Stage         Stage
+	Done, Current bool
+}
+
+// Steps are the steps as far as the payment has come.
+func (c Checkout) Steps() []Step {
+	order := []Stage{StagePayer, StageTransfer, StageCheck, StageComplete}
+	at := -1
+	for i, stage := range order {
+		if stage == c.Stage {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil // nothing more will happen
+	}
+	steps := make([]Step, len(order))
+	for i, stage := range order {
+		steps[i] = Step{Stage: stage, Done: i < at || c.Stage == StageComplete, Current: i == at}
+	}
+	return steps
+}
+
+// Tone is the colour of the status.
+func (c Checkout) Tone() string {
+	switch c.Stage {
+	case StageComplete:
+		return "ok"
+	case StageFailed, StageExpired:
+		return "bad"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,35 @@
+package web
+
+// dashSetupTexts are those of the store and of applications.
+var dashSetupTexts = map[string]text{
+	"dash.store.open":       {"상점 열기", "Open the store"},
+	"dash.products":         {"상품", "Products"},
+	"dash.product.new":      {"새 상품", "New product"},
+	"dash.product.edit":     {"상품 수정", "Edit the product"},
+	"dash.product.name":     {"상품 이름", "Name"},
+	"dash.product.id":       {"상품 ID", "Product id"},
+	"dash.product.app.hint": {"결제가 이 애플리케이션에 속합니다.", "Its payments belong to this application."},
+	"dash.price":            {"가격", "Price"},
+	"dash.products.empty":   {"상품이 없습니다. 하나 저장하면 상품 ID가 생깁니다. 그 ID를 게임 서버에 넣으세요.", "No products yet. Save one: it gets the product id that your game server has to know."},
+	"dash.users":            {"이용자", "Users"},
+	"dash.user.new":         {"새 이용자", "New user"},
+	"dash.user.edit":        {"이용자 수정", "Edit the user"},
+	"dash.user.name":        {"이름", "Name"},
+	"dash.user.id":          {"게임 이용자 ID", "Game-user id"},
+	"dash.user.id.hint":     {"결제의 식별자가 됩니다. 비우면 새로 만듭니다.", "Becomes the identifier of the payments. Empty for a new one."},
+	"dash.users.empty":      {"이용자가 없습니다. 한 명 저장하면 상점에서 구매할 수 있습니다.", "No users yet. Save one who can buy in the store."},
+
+	"dash.app.new":          {"새 애플리케이션", "New application"},
+	"dash.app.edit":         {"수정:", "Edit"},
+	"dash.app.name":         {"이름", "Name"},
+	"dash.app.webhook":      {"웹훅 주소", "Webhook URI"},
+	"dash.app.webhook.hint": {"비우면 웹훅을 보내지 않습니다. 이 컴퓨터의 주소(127.0.0.1, localhost)만 허용됩니다.", "Empty: nothing is sent. Addresses of this machine only (127.0.0.1, localhost), unless the mock allows others."},
+	"dash.app.webhook.none": {"없음: 웹훅을 보내지 않음", "none: nothing is sent"},
+	"dash.app.game":         {"게임 상품 필드", "Game product field"},
+	"dash.app.game.hint":    {"metadata에서 상품 ID가 들어가는 필드. 비우면 game_product.", "The field of metadata with the product id. Empty: game_product."},
+	"dash.token":            {"API 토큰", "API token"},
+	"dash.token.hint":       {"test_로 시작합니다. 실제 토큰은 절대 넣지 마세요.", "Begins with test_. Never enter a live token."},
+	"dash.token.show":       {"토큰 보기", "Show the token"},
+	"dash.dialect":          {"응답 형식", "Dialect"},
+	"dash.dialect.hint":     {"서비스가 이 애플리케이션에 응답하는 방식입니다. 첫 번째 값이 기본입니다.", "How the service words its answers to this application. The first values are the default."},
+}

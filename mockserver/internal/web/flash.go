@@ -1,0 +1,38 @@
+package web
+
+import (
+	"encoding/base64"
+	"net/http"
+)
+
+const flashCookie = "mock_flash"
+
+// maxFlash keeps the cookie far below what browsers take.
+const maxFlash = 500
+
+// KeepFlash keeps a message for the page to which the browser goes next. It must hold
+// nothing secret.
+func KeepFlash(w http.ResponseWriter, f Flash) {
+	mark := "+"
+	if f.Failed {
+		mark = "-"
+	}
+	value := base64.RawURLEncoding.EncodeToString([]byte(mark + Short(f.Text, maxFlash)))
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // no secret, and loopback has no TLS
+		Name: flashCookie, Value: value, Path: "/", MaxAge: 60, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
+}
+
+// TakeFlash returns the message that was kept, nil without one. It is told once.
+func TakeFlash(w http.ResponseWriter, r *http.Request) *Flash {
+	c, err := r.Cookie(flashCookie)
+	if err != nil {
+		return nil
+	}
+	http.SetCookie(w, &http.Cookie{Name: flashCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // as above
+	raw, err := base64.RawURLEncoding.DecodeString(c.Value)
+	if err != nil || len(raw) < 2 {
+		return nil
+	}
+	return &Flash{Failed: raw[0] == '-', Text: string(raw[1:])}
+}

@@ -1,0 +1,143 @@
+package mockserver
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/web"
+)
+
+var dashDeliveryStatuses = []DeliveryStatus{DeliveryPending, DeliveryDelivered, DeliveryFailed}
+
+// dashDeliveries is the list of deliveries, ?status= chooses.
+func (s *Server) dashDeliveries(c *dashCall) (any, *Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	view := web.DashDeliveries{Status: c.param("status"), Next: s.dashNext(), Webhook: s.anyWebhook()}
+	if !slices.Contains(dashDeliveryStatuses, DeliveryStatus(view.Status)) {
+		view.Status = ""
+	}
+	counts := s.countDeliveries()
+	total := len(s.deliveries)
+	if view.Status != "" {
+		total = int(counts[DeliveryStatus(view.Status)])
+	}
+	for _, status := range dashDeliveryStatuses {
+		view.Statuses = append(view.Statuses, web.DashCount{
+			Status: string(status), Count: counts[status], Current: string(status) == view.Status,
+		})
+	}
+	pager, from, to := web.NewPager(c.Request, total, dashPageSize)
+	view.Pager = pager
+	met := 0
+	for i := len(s.deliveries) - 1; i >= 0 && met < to; i-- {
+		d := s.deliveries[i]
+		if view.Status != "" && string(d.status) != view.Status {
+			continue
+		}
+		if met++; met > from {
+			view.Rows = append(view.Rows, s.dashDelivery(d))
+		}
+	}
+	return view, nil
+}
+
+func (s *Server) countDeliveries() map[DeliveryStatus]int64 {
+	counts := map[DeliveryStatus]int64{}
+	for _, d := range s.deliveries {
+		counts[d.status]++
+	}
+	return counts
+}
+
+func (s *Server) anyWebhook() bool {
+	return slices.ContainsFunc(s.appOrder, func(a *application) bool { return a.WebhookURL != "" })
+}
+
+// dashDelivery is a delivery with its attempts, newest first. The caller holds s.mu.
+func (s *Server) dashDelivery(d *delivery) web.DashDelivery {
+	view := web.DashDelivery{
+		PaymentID: d.payment.ID, Title: s.dashTitle(d.payment), WebhookID: d.id,
+		URL: s.log.redact(d.url), Status: string(d.status),
+		CanResend: d.payment.app.WebhookURL != "" || d.payment.Status == StatusComplete,
+	}
+	if d.next != nil {
+		view.NextDue = d.next.at
+		view.NextIn = s.dashWait(d.next.at)
+	}
+	for i, a := range slices.Backward(d.attempts) {
+		view.Attempts = append(view.Attempts, web.DashAttempt{
+			Key:    fmt.Sprintf("%s-%d", d.id, i),
+			Number: a.RetryCount + 1, Of: len(waits), Due: a.Due, Started: a.Started, Ended: a.Ended,
+			HTTPStatus: a.HTTPStatus, Err: s.log.redact(a.Err), Fault: a.Fault, Request: s.dashRequestSent(d, a.Attempt),
+		})
+	}
+	return view
+}
+
+// dashRequestSent is the request of an attempt as it goes over the wire; see send.
+func (s *Server) dashRequestSent(d *delivery, a Attempt) string {
+	var b strings.Builder
+	path, host := "/", ""
+	if u, err := url.Parse(d.url); err == nil {
+		path, host = u.RequestURI(), u.Host
+	}
+	body := `{"payment_id":"` + a.PaymentID + `"}`
+	_, _ = fmt.Fprintf(&b, "POST %s HTTP/1.1\nHost: %s\nUser-Agent: %s\nContent-Length: %d\nContent-Type: application/json\n"+
+		"X-Retry-Count: %d\nX-Webhook-ID: %s\n\n%s", path, host, webhookUserAgent, len(body), a.RetryCount, a.WebhookID, body)
+	return s.log.redact(b.String())
+}
+
+// dashNext is the webhook attempt that comes next, nil when none does.
+func (s *Server) dashNext() *web.DashNext {
+	if list := s.dashWaiting(1); len(list) > 0 {
+		return &list[0]
+	}
+	return nil
+}
+
+// dashWaiting are the attempts to come, the soonest first, at most n.
+func (s *Server) dashWaiting(n int) []web.DashNext {
+	var soonest []*event
+	for _, e := range s.events.heap {
+		if e.delivery == nil || e.attempt != nil {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(soonest, e, compareEvents)
+		if i < n {
+			soonest = slices.Insert(soonest, i, e)
+			soonest = soonest[:min(n, len(soonest))]
+		}
+	}
+	list := make([]web.DashNext, len(soonest))
+	for i, e := range soonest {
+		p := e.delivery.payment
+		list[i] = web.DashNext{
+			PaymentID: p.ID, Title: s.dashTitle(p), Number: e.delivery.run + 1, Of: len(waits),
+			At: e.at, In: s.dashWait(e.at),
+		}
+	}
+	return list
+}
+
+// dashWait is how long it is until an event, as in "4m30s".
+func (s *Server) dashWait(at time.Time) string {
+	text := max(0, at.Sub(s.clock.now())).Round(time.Second).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
+}
+
+func compareEvents(a, b *event) int {
+	if c := a.at.Compare(b.at); c != 0 {
+		return c
+	}
+	return int(a.seq) - int(b.seq) //nolint:gosec // a count of events, far from 2^63
+}

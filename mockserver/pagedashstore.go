@@ -1,0 +1,66 @@
+package mockserver
+
+import (
+	"slices"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/web"
+)
+
+// dashStore are the products of the game store; ?edit= opens the form of one.
+func (s *Server) dashStore(c *dashCall) (any, *Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pager, from, to := web.NewPager(c.Request, len(s.products), dashPageSize)
+	view := web.DashStore{Pager: pager}
+	for _, app := range s.appOrder {
+		view.Applications = append(view.Applications, app.Name)
+	}
+	for _, p := range slices.Backward(s.products[len(s.products)-to : len(s.products)-from]) {
+		view.Products = append(view.Products, s.dashProduct(p))
+	}
+	if p, problem := s.product(c.param("edit")); problem == nil {
+		view.Edit = s.dashProduct(p)
+	}
+	return view, nil
+}
+
+// dashUsers are the users of the game store; ?edit= opens the form of one.
+func (s *Server) dashUsers(c *dashCall) (any, *Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pager, from, to := web.NewPager(c.Request, len(s.users), dashPageSize)
+	view := web.DashUsers{Pager: pager}
+	for _, u := range slices.Backward(s.users[len(s.users)-to : len(s.users)-from]) {
+		view.Users = append(view.Users, web.DashUser(u))
+	}
+	if i := s.userIndex(c.param("edit")); i >= 0 {
+		view.Edit = web.DashUser(s.users[i])
+	}
+	return view, nil
+}
+
+func (s *Server) dashProduct(p *product) web.DashProduct {
+	return web.DashProduct{ID: p.ID, Application: p.app.Name, Name: p.Name, Icon: p.Icon, Price: p.Price}
+}
+
+// doProduct saves a product: the one with the id, or a new one.
+func (s *Server) doProduct(c *dashCall) (dashDone, *Error) {
+	price, _, problem := c.whole("price")
+	if problem != nil {
+		return dashDone{}, problem
+	}
+	p, problem := s.saveProduct(Product{
+		ID: c.value("id"), Application: c.value("application"), Name: c.value("name"), Icon: c.value("icon"), Price: price,
+	})
+	return dashDone{to: "ui/store#product-" + p.ID, said: "product"}, problem
+}
+
+func (s *Server) doProductDelete(c *dashCall) (dashDone, *Error) {
+	return dashDone{said: "product-deleted"}, s.deleteProduct(c.id)
+}
+
+// doUser saves a user of the store.
+func (s *Server) doUser(c *dashCall) (dashDone, *Error) {
+	_, problem := s.saveStoreUser(StoreUser{ID: c.value("id"), Name: c.value("name")})
+	return dashDone{to: "ui/users", said: "user"}, problem
+}

@@ -1,0 +1,212 @@
+package mockserver_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// browse sends one request over a socket and follows no redirect.
+func browse(t *testing.T, s *mockserver.Server, method, path string, form url.Values, header ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, strings.NewReader(form.Encode()))
+	require.NoError(t, err)
+	req.Close = true
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := new(http.Transport).RoundTrip(req)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, resp.Body.Close()) }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp, string(body)
+}
+
+func TestPagesRefuseForeignHosts(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	id := create(t, s, "")
+	paths := []string{"/pay/" + id, "/store/1", "/_page/style.css", "/_page/changes", "/_mock/payments"}
+	for _, path := range paths {
+		for _, host := range []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", "[2001:db8::1]:80"} {
+			resp, _ := browse(t, s, "GET", path, nil, "Host", host)
+			assert.Equal(t, http.StatusForbidden, resp.StatusCode, "%s at %s", path, host)
+		}
+	}
+	for _, host := range []string{"127.0.0.1", "127.1.2.3:9", "localhost", "LocalHost:80", "shop.localhost", "[::1]:80", "[::1]"} {
+		resp, _ := browse(t, s, "GET", "/_mock/payments", nil, "Host", host)
+		assert.Equal(t, http.StatusOK, resp.StatusCode, host)
+	}
+	resp, body := browse(t, s, "GET", "/callback/rest?token="+s.Token(), nil, "Host", "evil.example")
+	assert.Equal(t, http.StatusOK, resp.StatusCode, "the service's own endpoints are as they were")
+	wantError(t, mockserver.CodeNoProcessedPayment, body)
+
+	open := mockserver.RunT(t, mockserver.Config{AllowRemote: true})
+	resp, _ = browse(t, open, "GET", "/_mock/payments", nil, "Host", "mock.internal:8080")
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+
+	req, err := http.NewRequestWithContext(t.Context(), "GET", "http://any.example/_mock/payments", nil)
+	require.NoError(t, err)
+	direct, err := s.Transport().RoundTrip(req)
+	require.NoError(t, err)
+	require.NoError(t, direct.Body.Close())
+	assert.Equal(t, http.StatusOK, direct.StatusCode, "the direct transport serves any address")
+}
+
+func TestPagesRefuseOtherSites(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	id := create(t, s, `"amount":5`)
+	payer := url.Values{"payer": {"Kim"}}
+	for _, foreign := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "http://evil.example"}, {"Origin", "null"},
+	} {
+		for _, c := range [][2]string{
+			{"POST", "/pay/" + id}, {"POST", "/store/1/user"}, {"POST", "/store/1/buy"}, {"POST", "/_mock/payments/" + id + "/deposit"},
+			{"PUT", "/_mock/webhook"}, {"DELETE", "/_mock/faults"}, {"POST", "/_mock/clock/next"},
+		} {
+			resp, _ := browse(t, s, c[0], c[1], payer, foreign...)
+			assert.Equal(t, http.StatusForbidden, resp.StatusCode, "%v with %v", c, foreign)
+		}
+	}
+	p, _ := s.Payment(id)
+	assert.Equal(t, mockserver.StatusCreated, p.Status)
+	assert.Empty(t, s.StoreUsers())
+
+	for i, own := range [][]string{{}, {"Sec-Fetch-Site", "same-origin"}, {"Origin", s.URL()}} {
+		resp, _ := browse(t, s, "POST", "/pay/"+id, payer, own...)
+		assert.Equal(t, http.StatusSeeOther, resp.StatusCode, i)
+		assert.Equal(t, "/pay/"+id, resp.Header.Get("Location"))
+	}
+	status, _ := overSocket(t, s, "/_mock/payments/"+id+"/deposit", strings.NewReader("{}"))
+	assert.Equal(t, http.StatusOK, status, "clients that are no browsers pass")
+}
+
+func TestPagesHeaders(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	id := create(t, s, "")
+	for path, status := range map[string]int{
+		"/pay/" + id: 200, "/pay/nobody": 404, "/pay": 404, "/store/1": 200, "/store/2": 404, "/store/01": 404, "/store/": 303,
+		"/_page/style.css": 200, "/_page/live.js": 200, "/_page/layout.html": 404, "/_page/web.go": 404, "/_page/": 404, "/pay/" + id + "/more": 404,
+	} {
+		resp, body := browse(t, s, "GET", path, nil)
+		assert.Equal(t, status, resp.StatusCode, path)
+		policy := resp.Header.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"} {
+			assert.Contains(t, policy, want, path)
+		}
+		assert.NotContains(t, policy, "unsafe", path)
+		assert.NotContains(t, policy, "https:", path)
+		assert.Equal(t, "nosniff", resp.Header.Get("X-Content-Type-Options"), path)
+		assert.Equal(t, "same-origin", resp.Header.Get("Referrer-Policy"), path)
+		assert.NotContains(t, body, s.Token(), path)
+		if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && status != 303 {
+			assert.Equal(t, "no-store", resp.Header.Get("Cache-Control"), path)
+			assert.Contains(t, body, `<html lang="en">`, path)
+		}
+	}
+	resp, _ := browse(t, s, "DELETE", "/pay/"+id, nil)
+	assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+	assert.Equal(t, "GET, POST", resp.Header.Get("Allow"))
+	resp, body := browse(t, s, "HEAD", "/pay/"+id, nil)
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Empty(t, body)
+	resp, _ = browse(t, s, "POST", "/pay/"+id, url.Values{"payer": {strings.Repeat("x", 1<<20)}})
+	assert.Equal(t, http.StatusBadRequest, resp.StatusCode, "a form is bounded")
+	resp, _ = browse(t, s, "GET", "/_page/style.css", nil, "If-None-Match", etag(t, s))
+	assert.Equal(t, http.StatusNotModified, resp.StatusCode)
+}
+
+func etag(t *testing.T, s *mockserver.Server) string {
+	t.Helper()
+	resp, _ := browse(t, s, "GET", "/_page/style.css", nil)
+	return resp.Header.Get("Etag")
+}
+
+// listenToChanges opens a stream of changes. It returns a function that waits for the next one.
+func listenToChanges(t *testing.T, s *mockserver.Server) (next func() (string, error), stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "GET", s.URL()+"/_page/changes", nil)
+	require.NoError(t, err)
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
+	lines := bufio.NewReader(resp.Body)
+	next = func() (string, error) {
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil || strings.HasPrefix(line, "data: ") {
+				return line, err
+			}
+		}
+	}
+	return next, func() {
+		cancel()
+		_ = resp.Body.Close() // it is cut off
+	}
+}
+
+func TestPagesTellChanges(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	next, stop := listenToChanges(t, s)
+	defer stop()
+	first, err := next()
+	require.NoError(t, err, "the first event lets the page catch up")
+	id := create(t, s, "")
+	second, err := next()
+	require.NoError(t, err)
+	assert.NotEqual(t, first, second)
+	assert.NotContains(t, second, id, "an event tells nothing to whoever listens")
+	require.NoError(t, s.Close())
+	_, err = next()
+	require.ErrorIs(t, err, io.EOF, "the stream ends with the server")
+}
+
+func TestPagesBoundStreams(t *testing.T) {
+	t.Parallel()
+	const most = 64
+	s := mockserver.RunT(t)
+	stops := make([]func(), most)
+	for i := range stops {
+		_, stops[i] = listenToChanges(t, s)
+	}
+	resp, _ := browse(t, s, "GET", "/_page/changes", nil)
+	assert.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	assert.Equal(t, "5", resp.Header.Get("Retry-After"))
+	for _, stop := range stops {
+		stop()
+	}
+	// The server learns of it from the connections, in its own time.
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, "GET", s.URL()+"/_page/changes", nil)
+		if err != nil {
+			return false
+		}
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	}, patienceForBrowsers, tickOfBrowsers)
+	status, _ := call(t, s, "GET", "/_page/changes", "")
+	assert.Equal(t, http.StatusNotImplemented, status, "the direct transport has no streams, and does not hang")
+}

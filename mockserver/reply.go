@@ -1,0 +1,41 @@
+package mockserver
+
+import (
+	"net/http"
+	"strconv"
+)
+
+var jsonContentType = []string{"application/json; charset=utf-8"}
+
+// reply is an answer as the client gets it.
+type reply struct {
+	status      int
+	body        []byte
+	contentType string // JSON's if empty
+	retryAfter  int    // in seconds; 0: no such header
+}
+
+func (r *reply) write(w http.ResponseWriter) {
+	r.writeHead(w, len(r.body))
+	_, _ = w.Write(r.body) // the client may be gone; its payment is completed all the same
+}
+
+func (r *reply) writeHead(w http.ResponseWriter, length int) {
+	h := w.Header()
+	if r.contentType == "" {
+		h["Content-Type"] = jsonContentType
+	} else {
+		h.Set("Content-Type", r.contentType)
+	}
+	if r.status != http.StatusNoContent {
+		h["Content-Length"] = []string{strconv.Itoa(length)}
+	}
+	if r.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(r.retryAfter))
+	}
+	w.WriteHeader(r.status)
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer []byte) {
+	(&reply{status: status, body: answer}).write(w)
+}
