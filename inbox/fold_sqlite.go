@@ -44,7 +44,7 @@ func (s *sqliteStore) foldWith(ctx context.Context, batch []line, apply func(con
 	defer func() { _ = tx.Rollback() }()
 	for _, line := range batch {
 		for _, o := range line.ops {
-			if err := apply(ctx, tx, o); err != nil {
+			if err := apply(ctx, s.statements.in(tx), o); err != nil {
 				return fmt.Errorf("%s of %s: %w", o.Kind, o.ID, err)
 			}
 		}

@@ -12,19 +12,22 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // Inbox is the ledger of one merchant. Its methods may be called at once from many
 // goroutines, and many processes may have an Inbox on one PostgreSQL database.
 type Inbox struct {
-	cfg     Config
-	d       *dialect
-	store   store
-	group   *group[op]
-	asking  *group[*lookup]
-	closing func() error
-	unknown *rate.Limiter // confirms of ids that we did not create
-	own     *rate.Limiter
+	cfg    Config
+	d      *dialect
+	store  store
+	group  *group[op]
+	asking *group[*lookup]
+
+	standings standings
+	closing   func() error
+	unknown   *rate.Limiter // confirms of ids that we did not create
+	own       *rate.Limiter
 
 	nudge     chan struct{} // something is ready
 	reconcile chan struct{} // a loss is possible
@@ -189,7 +192,13 @@ func (b *Inbox) accept(ctx context.Context, p payments.Payment, channel Channel)
 	if p.ID == uuid.Nil {
 		o.Kind, o.ID, o.Reason = opReview, "none-"+uuid.NewString(), ReasonNoID
 	}
-	return b.put(ctx, o)
+	if err := b.put(ctx, o); err != nil {
+		return err
+	}
+	if o.Kind == opRecord {
+		b.standings.add(p.ID, webhook.StandingHandled)
+	}
+	return nil
 }
 
 // put makes an op durable, together with those of others.

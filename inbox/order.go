@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // Create creates a payment with the service and registers what is expected for it:
@@ -82,5 +83,9 @@ func (b *Inbox) order(ctx context.Context, req payments.CreateRequest) (op, erro
 // bind gives the order its payment.
 func (b *Inbox) bind(ctx context.Context, order op, payToken uuid.UUID) error {
 	order.Kind, order.ID = opBind, payToken.String()
-	return b.put(ctx, order)
+	if err := b.put(ctx, order); err != nil {
+		return err
+	}
+	b.standings.add(payToken, webhook.StandingExpected)
+	return nil
 }

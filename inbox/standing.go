@@ -15,7 +15,6 @@ import (
 // query: a flood of webhooks would otherwise be one of round trips.
 type lookup struct {
 	id    string
-	found bool
 	stage Stage
 	own   bool
 }
@@ -39,7 +38,7 @@ func (b *Inbox) lookUp(asked []*lookup) error {
 		var l lookup
 		var own int
 		err := rows.Scan(&l.id, &l.stage, &own)
-		l.found, l.own = true, own != 0
+		l.own = own != 0
 		found[l.id] = l
 		return err
 	}, string(text))
@@ -67,15 +66,27 @@ func (b *Inbox) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, e
 	if held && waiting.Kind != opBind {
 		return webhook.StandingHandled, nil
 	}
+	if standing, known := b.standings.get(id); known {
+		return standing, nil
+	}
 	l := &lookup{id: id.String()}
 	if err := b.asking.do(ctx, l); err != nil {
 		return webhook.StandingUnknown, fmt.Errorf("inbox: payment %s: %w", id, err)
 	}
+	standing := l.standing()
+	if held {
+		standing = max(standing, webhook.StandingExpected)
+	}
+	b.standings.add(id, standing)
+	return standing, nil
+}
+
+func (l *lookup) standing() webhook.Standing {
 	switch {
 	case l.stage >= StageReady:
-		return webhook.StandingHandled, nil
-	case l.own || held:
-		return webhook.StandingExpected, nil
+		return webhook.StandingHandled
+	case l.own:
+		return webhook.StandingExpected
 	}
-	return webhook.StandingUnknown, nil
+	return webhook.StandingUnknown
 }

@@ -63,6 +63,11 @@ const (
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND own = 0`
 )
 
+// opStatements are those of apply.
+var opStatements = []string{
+	sqlRaise, sqlInsert, sqlSameRecord, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlExpect, sqlOwn, sqlSetMeta,
+}
+
 // execer is a transaction or a connection.
 type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)

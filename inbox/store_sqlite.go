@@ -21,8 +21,10 @@ type sqliteStore struct {
 	intake *sql.Conn
 	insert *sql.Stmt
 	forget *sql.Stmt
-	log    *slog.Logger
-	file   string // the intake file's own id: positions of another file mean nothing
+	// of the fold
+	statements prepared
+	log        *slog.Logger
+	file       string // the intake file's own id: positions of another file mean nothing
 
 	mu      sync.Mutex
 	waiting []line                // durable, not folded, in order
@@ -104,7 +106,14 @@ func (s *sqliteStore) prepare(ctx context.Context) error {
 	if s.insert, err = s.intake.PrepareContext(ctx, `INSERT INTO intake (ops) VALUES (?1)`); err != nil {
 		return err
 	}
-	s.forget, err = s.intake.PrepareContext(ctx, `DELETE FROM intake WHERE n <= ?1`)
+	if s.forget, err = s.intake.PrepareContext(ctx, `DELETE FROM intake WHERE n <= ?1`); err != nil {
+		return err
+	}
+	var statements []string
+	for _, text := range opStatements {
+		statements = append(statements, s.d.sql(text))
+	}
+	s.statements, err = prepare(ctx, s.db.Writer, statements...)
 	return err
 }
 
@@ -217,4 +226,4 @@ func (s *sqliteStore) lookups(ctx context.Context, query string, scan func(*sql.
 func (s *sqliteStore) ledger() *sql.DB { return s.db.Writer }
 func (s *sqliteStore) reader() *sql.DB { return s.db.Reader }
 
-func (s *sqliteStore) close() error { return s.intake.Close() }
+func (s *sqliteStore) close() error { return errors.Join(s.statements.close(), s.intake.Close()) }

@@ -1,0 +1,47 @@
+package inbox
+
+import (
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// standings remembers what the ledger has said, so that webhooks of ids that were seen
+// lately, repeats above all, cost no query. It may be out of date in one direction only:
+// what is handled stays so, and what it takes for expected may be handled by now, in
+// another process, which costs one confirm more.
+type standings struct {
+	mu       sync.Mutex
+	new, old map[uuid.UUID]webhook.Standing
+}
+
+// standingsKept bounds each of the two generations: a few MB in all.
+const standingsKept = 1 << 15
+
+func (s *standings) get(id uuid.UUID) (webhook.Standing, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if standing, known := s.new[id]; known {
+		return standing, true
+	}
+	standing, known := s.old[id]
+	return standing, known
+}
+
+// add remembers a standing. Strangers' ids are not remembered: there is no end of them.
+func (s *standings) add(id uuid.UUID, standing webhook.Standing) {
+	if standing == webhook.StandingUnknown {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.new) >= standingsKept {
+		s.old, s.new = s.new, nil
+	}
+	if s.new == nil {
+		s.new = make(map[uuid.UUID]webhook.Standing)
+	}
+	s.new[id] = max(standing, s.new[id], s.old[id])
+}
