@@ -131,6 +131,9 @@ func (b *Inbox) lookAgain(ctx context.Context, tx *sql.Tx, c *claim) error {
 	if err := json.Unmarshal([]byte(body), &p); err != nil {
 		return nil //nolint:nilerr // what cannot be read is no better than what there is
 	}
+	if _, err := tx.ExecContext(ctx, b.d.sql(sqlKeepFirst), c.id); err != nil {
+		return err
+	}
 	_, err = tx.ExecContext(ctx, b.d.sql(sqlRaise), c.id, channel, body, identifierKey(p.Identifier))
 	return err
 }

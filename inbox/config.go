@@ -89,8 +89,8 @@ type Config struct {
 	// OutstandingFor is how long after its creation an unpaid payment is still asked for.
 	// Default 7 days.
 	OutstandingFor time.Duration
-	// KeepBodies is how long received bodies are kept in the receipts. The payment's row
-	// and its mark stay. Default 90 days; negative: for ever.
+	// KeepBodies is how long received bodies are kept, the records of payments that are
+	// done included. The payment's row, with its id and its mark, stays. Default 90 days; negative: for ever.
 	KeepBodies time.Duration
 
 	// Logger gets what a person should know. Default slog.Default().

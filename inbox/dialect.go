@@ -41,14 +41,14 @@ func newDialect(name Dialect, prefix string) *dialect {
 		d.now, d.tie = sqliteNow, "rowid"
 		d.list = "SELECT value FROM json_each(?1)"
 	}
-	d.replace = strings.NewReplacer("{p}", prefix, "{new}", "WHERE NOT EXISTS (SELECT 1 FROM "+prefix+"payments q WHERE q.payment_id = ?1)", "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list)
+	d.replace = strings.NewReplacer("{p}", prefix, "{first}", "(r.outcome = 'accepted' OR r.outcome = 'review' AND r.channel <> 0)", "{new}", "WHERE NOT EXISTS (SELECT 1 FROM "+prefix+"payments q WHERE q.payment_id = ?1)", "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list)
 	return d
 }
 
 var parameter = regexp.MustCompile(`\?(\d+)`)
 
 // sql is the statement for this database: {p} is the table prefix, {now} the clock,
-// {skip} the row locks, {new} the condition that the payment is not there, {tie} what orders within one tick, {list} the strings of the JSON
+// {skip} the row locks, {first} the receipts r that hold a first record, {new} the condition that the payment is not there, {tie} what orders within one tick, {list} the strings of the JSON
 // array ?1, ?1 a parameter.
 func (d *dialect) sql(statement string) string {
 	s := d.replace.Replace(statement)

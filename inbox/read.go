@@ -24,7 +24,8 @@ type Entry struct {
 	Sources Channel
 	// Own tells that this merchant created the payment.
 	Own bool
-	// Payment is the record; the zero Payment before StageReady, and if Unreadable is set.
+	// Payment is the record; the zero Payment before StageReady, if Unreadable is set, and
+	// for a payment that was done longer ago than Config.KeepBodies.
 	Payment payments.Payment
 	// Unreadable are the bytes of a record that cannot be read.
 	Unreadable string
@@ -186,48 +187,4 @@ func (b *Inbox) Status(ctx context.Context) (Status, error) {
 	}
 	s.EvictedHints = b.evicted.Load()
 	return s, rows.Err()
-}
-
-// Outcome is what became of something that was received, or of a run of the handler.
-type Outcome string
-
-// The outcomes. A run that succeeds leaves no receipt: Entry.DoneAt and Attempt tell.
-const (
-	OutcomeAccepted Outcome = "accepted" // a verified record, the first or one that says something new
-	OutcomeRepeat   Outcome = "repeat"   // a verified record that the ledger has already
-	OutcomeDiffers  Outcome = "differs"  // a verified record that says something else than the one the ledger has
-	OutcomeReview   Outcome = "review"   // set aside for a person, on arrival or by the guard
-	OutcomeRaw      Outcome = "raw"      // what a poll returned, before it was read
-	OutcomeFailed   Outcome = "failed"   // a run that is tried again
-	OutcomeSnoozed  Outcome = "snoozed"  // a run that asked for a later one
-	OutcomeDead     Outcome = "dead"     // the last run
-)
-
-// Receipt is one thing that was received, or one run of the handler that did not
-// succeed; see Inbox.Receipts.
-type Receipt struct {
-	// Channel is the way it came; 0 for a run of the handler.
-	Channel Channel
-	Outcome Outcome
-	// Attempt is how often the payment had been claimed by then, the run itself included.
-	Attempt int64
-	// Body is what was received, or why the run failed; empty once it is older than
-	// Config.KeepBodies.
-	Body string
-	At   time.Time // UTC
-}
-
-// Receipts returns all that was received for a payment, and its failed runs, in order.
-func (b *Inbox) Receipts(ctx context.Context, key string) ([]Receipt, error) {
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT channel, outcome, attempt, coalesce(body, ''), at FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id`), key)
-	if err != nil {
-		return nil, fmt.Errorf("inbox: receipts of %s: %w", key, err)
-	}
-	return collect(rows, func(rows *sql.Rows) (Receipt, error) {
-		var r Receipt
-		var at int64
-		err := rows.Scan(&r.Channel, &r.Outcome, &r.Attempt, &r.Body, &at)
-		r.Body, r.At = restored(r.Body), time.UnixMicro(at).UTC()
-		return r, err
-	})
 }

@@ -18,11 +18,28 @@ const (
 	sqlDropBodies = `UPDATE {p}receipts SET body = NULL WHERE receipt_id > ?1 AND receipt_id <= ?2 AND at < {now} - ?3`
 )
 
-// dropBodies forgets bodies that are older than Config.KeepBodies; the lines stay.
+const sqlDropRecords = `UPDATE {p}payments SET record = '' WHERE payment_id IN
+	(SELECT payment_id FROM {p}payments WHERE stage = 3 AND record <> '' AND done_at < {now} - ?1 LIMIT ?2)`
+
+// dropBodies forgets what was received longer ago than Config.KeepBodies: the bodies of
+// receipts, and the records of payments that are done. The lines and the mark stay.
 func (b *Inbox) dropBodies(ctx context.Context) (more bool, err error) {
 	if b.cfg.KeepBodies < 0 {
 		return false, nil
 	}
+	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlDropRecords), b.cfg.KeepBodies.Microseconds(), retentionBatch)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return false, err
+	}
+	receipts, err := b.dropReceiptBodies(ctx)
+	return n == retentionBatch || receipts, err
+}
+
+func (b *Inbox) dropReceiptBodies(ctx context.Context) (more bool, err error) {
 	from, err := b.retentionPosition(ctx)
 	if err != nil {
 		return false, err

@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -50,8 +51,13 @@ const (
 		SELECT ?1, 1, {now} + ?2, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
-	sqlSameRecord = `SELECT count(*) FROM {p}payments WHERE payment_id = ?1 AND record = ?2`
-	sqlOrder      = `INSERT INTO {p}orders (order_id, identifier, amount, items, created_at)
+	sqlHeld = `SELECT stage, coalesce(record, '') FROM {p}payments WHERE payment_id = ?1`
+	// The first record of a payment has no receipt besides the payment's own row, until
+	// another record takes its place there.
+	sqlKeepFirst = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
+		SELECT p.payment_id, p.source, 'accepted', p.attempt, p.record, p.ready_at FROM {p}payments p
+		WHERE p.payment_id = ?1 AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = ?1 AND {first})`
+	sqlOrder = `INSERT INTO {p}orders (order_id, identifier, amount, items, created_at)
 		VALUES (?1, ?2, ?3, ?4, {now}) ON CONFLICT (order_id) DO NOTHING`
 	sqlCancelOrder = `DELETE FROM {p}orders WHERE order_id = ?1 AND payment_id IS NULL`
 	// The first registration of a payment counts.
@@ -65,7 +71,7 @@ const (
 
 // opStatements are those of apply.
 var opStatements = []string{
-	sqlRaise, sqlInsert, sqlSameRecord, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlExpect, sqlOwn, sqlSetMeta,
+	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlExpect, sqlOwn, sqlSetMeta,
 }
 
 // execer is a transaction or a connection.
@@ -81,62 +87,67 @@ type applier struct {
 }
 
 func (a *applier) apply(ctx context.Context, x execer, o op) error {
-	do := func(statement string, args ...any) (int64, error) {
-		result, err := x.ExecContext(ctx, a.d.sql(statement), args...)
-		if err != nil {
-			return 0, err
-		}
-		return result.RowsAffected()
+	do := func(statement string, args ...any) error {
+		_, err := x.ExecContext(ctx, a.d.sql(statement), args...)
+		return err
 	}
 	var err error
-	var n int64
 	var outcome Outcome // of what has a body
 	switch o.Kind {
 	case opRecord:
-		outcome = OutcomeAccepted
-		if n, err = do(sqlRaise, o.ID, o.Channel, o.Body, o.Identifier); err == nil && n == 0 {
-			n, err = do(sqlInsert, o.ID, StageReady, o.Channel, o.Body, o.Identifier, "")
-		}
-		if err == nil && n == 0 {
-			outcome, err = a.known(ctx, x, o)
-		}
+		outcome, err = a.record(ctx, x, o)
 	case opReview:
 		outcome = OutcomeReview
-		_, err = do(sqlInsert, o.ID, StageReview, o.Channel, o.Body, o.Identifier, o.Reason)
+		err = do(sqlInsert, o.ID, StageReview, o.Channel, o.Body, o.Identifier, o.Reason)
 	case opRaw:
 		outcome = OutcomeRaw
 	case opHint:
-		_, err = do(sqlHint, o.ID, a.hintDelay)
+		err = do(sqlHint, o.ID, a.hintDelay)
 	case opOrder:
-		_, err = do(sqlOrder, o.OrderID, o.Identifier, o.Amount, o.Items)
+		err = do(sqlOrder, o.OrderID, o.Identifier, o.Amount, o.Items)
 	case opBind:
-		if _, err = do(sqlBind, o.OrderID, o.ID); err == nil {
-			_, err = do(sqlExpect, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items, never)
+		if err = do(sqlBind, o.OrderID, o.ID); err == nil {
+			err = do(sqlExpect, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items, never)
 		}
 		if err == nil {
-			_, err = do(sqlOwn, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items)
+			err = do(sqlOwn, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items)
 		}
 	case opCancel:
-		_, err = do(sqlCancelOrder, o.OrderID)
+		err = do(sqlCancelOrder, o.OrderID)
 	case opProbe:
-		_, err = do(sqlSetMeta, "probe", "")
+		err = do(sqlSetMeta, "probe", "")
 	default: // of a later version of this code
 		return fmt.Errorf("inbox: an op of kind %q is not known to this version", o.Kind)
 	}
 	if err == nil && outcome != "" {
-		_, err = do(sqlReceipt, o.ID, o.Channel, outcome, o.Body)
+		err = do(sqlReceipt, o.ID, o.Channel, outcome, o.Body)
 	}
 	return err
 }
 
-// known is the outcome of a record whose payment the ledger holds already.
-func (a *applier) known(ctx context.Context, x execer, o op) (Outcome, error) {
-	var same int
-	if err := x.QueryRowContext(ctx, a.d.sql(sqlSameRecord), o.ID, o.Body).Scan(&same); err != nil {
+// record takes a record in, and returns the outcome of its receipt; "" if the payment's
+// row is it.
+func (a *applier) record(ctx context.Context, x execer, o op) (outcome Outcome, err error) {
+	var stage Stage
+	var held string
+	err = x.QueryRowContext(ctx, a.d.sql(sqlHeld), o.ID).Scan(&stage, &held)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		_, err = x.ExecContext(ctx, a.d.sql(sqlInsert), o.ID, StageReady, o.Channel, o.Body, o.Identifier, "")
 		return "", err
-	}
-	if same == 0 {
+	case err != nil:
+		return "", err
+	case stage >= StageReady && (held == o.Body || held == ""):
+		return OutcomeRepeat, nil
+	case stage >= StageReady && stage != StageReview:
 		return OutcomeDiffers, nil
 	}
-	return OutcomeRepeat, nil
+	if stage == StageReview {
+		outcome = OutcomeAccepted
+		if _, err := x.ExecContext(ctx, a.d.sql(sqlKeepFirst), o.ID); err != nil {
+			return "", err
+		}
+	}
+	_, err = x.ExecContext(ctx, a.d.sql(sqlRaise), o.ID, o.Channel, o.Body, o.Identifier)
+	return outcome, err
 }

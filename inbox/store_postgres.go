@@ -32,7 +32,7 @@ const sqlHints = `INSERT INTO {p}payments (payment_id, stage, run_at, first_seen
 	SELECT d.id, 1, {now} + ?2, {now} FROM ({list}) AS d(id)
 	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING`
 
-// sqlAccept is sqlRaise, sqlInsert and sqlReceipt for a whole group. It returns the
+// sqlAccept is applier.record for a whole group. It returns the
 // ids that another transaction inserted at the same moment and that this one could
 // neither see nor insert: they need another round.
 const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
@@ -45,10 +45,14 @@ const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id 
 		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)
 		ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id),
 	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
-		SELECT d.id, d.ch, CASE WHEN d.id IN (SELECT * FROM u) OR d.id IN (SELECT * FROM i) THEN 'accepted' WHEN p.record <> d.body THEN 'differs' ELSE 'repeat' END, coalesce(p.attempt, 0), d.body, {now}
-		FROM d LEFT JOIN {p}payments p ON p.payment_id = d.id
-		WHERE d.id IN (SELECT * FROM u) OR d.id IN (SELECT * FROM i) OR p.stage + 0 > 1 RETURNING payment_id)
-	SELECT id FROM d WHERE id NOT IN (SELECT payment_id FROM r)`
+		SELECT p.payment_id, e.channel, e.outcome, p.attempt, e.body, e.at
+		FROM d JOIN {p}payments p ON p.payment_id = d.id AND p.stage + 0 > 1,
+		LATERAL (SELECT p.source, 'accepted', p.record, p.ready_at WHERE d.id IN (SELECT * FROM u)
+				AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = d.id AND {first})
+			UNION ALL SELECT d.ch, CASE WHEN d.id IN (SELECT * FROM u) THEN 'accepted'
+				WHEN p.record <> '' AND p.record <> d.body THEN 'differs' ELSE 'repeat' END, d.body, {now}) AS e(channel, outcome, body, at)
+		RETURNING payment_id)
+	SELECT id FROM d WHERE id NOT IN (SELECT * FROM u) AND id NOT IN (SELECT * FROM i) AND id NOT IN (SELECT payment_id FROM r)`
 
 // accept is called by one goroutine at a time: the group's leader.
 func (s *postgresStore) accept(ctx context.Context, ops []op) error {

@@ -24,6 +24,7 @@ CREATE TABLE {p}payments (
 CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
+CREATE INDEX {p}payments_done ON {p}payments (done_at) WHERE stage = 3 AND record <> '';
 CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2;
 
 -- What the merchant expects to be paid for.
@@ -38,7 +39,8 @@ CREATE TABLE {p}orders (
 CREATE INDEX {p}orders_payment ON {p}orders (payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX {p}orders_unbound ON {p}orders (identifier) WHERE payment_id IS NULL;
 
--- Every body received, append-only. The body is dropped after a time, the line stays.
+-- Every body received, append-only, besides the first record of a payment, which stands
+-- in its row. The body is dropped after a time, the line stays.
 CREATE TABLE {p}receipts (
   receipt_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   payment_id text     NOT NULL,
