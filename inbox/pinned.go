@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 )
 
 // pinned is a connection kept out of the pool for one kind of statement. Handlers
@@ -14,9 +15,11 @@ import (
 // makes while the tables are small, and keeps, reads them from end to end for as long
 // as nothing makes it plan again. The rate was measured to fall to a fifteenth.
 type pinned struct {
-	db   *sql.DB
-	mu   sync.Mutex
-	conn *sql.Conn
+	db      *sql.DB
+	mu      sync.Mutex
+	conn    *sql.Conn
+	uses    int       // of conn
+	planned time.Time // when its plans were last discarded
 }
 
 // pinnedIdle is how long a transaction on a pinned connection may be silent. If this
@@ -25,10 +28,8 @@ type pinned struct {
 // commitTimeout, so that those who wait get through.
 const pinnedIdle = "5s"
 
-// pinnedSettings leave one plan, row by row through an index, made anew each time. What
-// the planner knows of a young table is out of date within seconds.
+// pinnedSettings leave one plan, row by row through an index.
 var pinnedSettings = []string{
-	"SET plan_cache_mode = force_custom_plan",
 	"SET enable_seqscan = off", "SET enable_bitmapscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off",
 	"SET idle_in_transaction_session_timeout = '" + pinnedIdle + "'",
 }
@@ -46,7 +47,10 @@ func (p *pinned) do(ctx context.Context, fn func(*sql.Conn) error) error {
 		if err := p.connect(ctx); err != nil {
 			return err
 		}
-		err := fn(p.conn)
+		err := p.replan(ctx)
+		if err == nil {
+			err = fn(p.conn)
+		}
 		// Groups are sorted, which makes deadlocks rare and does not rule them out: in what
 		// order an UPDATE locks its rows is up to the planner.
 		for ; crossed(err) && undone < maxCrossed; undone++ {
@@ -61,6 +65,20 @@ func (p *pinned) do(ctx context.Context, fn func(*sql.Conn) error) error {
 			return err
 		}
 	}
+}
+
+// replan makes the server plan anew: after each doubling of the uses, while the tables
+// may be young, and once a minute. Which row by row it chooses still depends on what the
+// planner takes the tables' size for, and planning each time was measured to cost a
+// third of a group.
+func (p *pinned) replan(ctx context.Context) error {
+	p.uses++
+	if p.uses&(p.uses-1) != 0 && time.Since(p.planned) < time.Minute {
+		return nil
+	}
+	p.planned = time.Now()
+	_, err := p.conn.ExecContext(ctx, "DISCARD PLANS")
+	return err
 }
 
 // crossed tells whether the server undid a statement because of another transaction: a
@@ -98,7 +116,7 @@ func (p *pinned) connect(ctx context.Context) error {
 			return err
 		}
 	}
-	p.conn = c
+	p.conn, p.uses = c, 0
 	return nil
 }
 

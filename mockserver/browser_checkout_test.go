@@ -145,6 +145,9 @@ func TestBrowserCheckoutHostile(t *testing.T) {
 		_, err = s.Deposit(created.PayToken, mockserver.Deposit{Payer: text})
 		require.NoError(t, err)
 		page.Wait(`document.querySelector("#receipt")`)
+		if len([]rune(text)) > 200 {
+			assert.Equal(t, text, evalText(page, `document.querySelector("#receipt .long .whole").textContent`), "folded, and whole")
+		}
 		page.Audit()
 		wantHarmless(t, page)
 		if i == len(hostile)-1 {

@@ -130,6 +130,7 @@ func TestExpiryOnTheRealClock(t *testing.T) {
 		third := create(t, s, `"amount":1`)
 		require.NoError(t, s.Close())
 		<-time.After(3 * time.Hour)
+		assert.Equal(t, mockserver.StatusExpired, s.Payments()[2].Status, "no clock runs, but who looks sees it")
 		events := timeline(t, s, third) // noticed late, and told as it was
 		assert.Equal(t, time.Hour, events[1].At.Sub(events[0].At))
 	})

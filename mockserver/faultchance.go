@@ -39,8 +39,11 @@ func (f *Faults) draw(op string, n uint64) *Fault {
 	if out.Kind == faultCut {
 		out.Bytes = d.IntN(128)
 	}
-	if out.answersStatus() {
+	switch out.Kind {
+	case faultStatusBefore:
 		out.Status = []int{429, 500, 502, 503, 504}[d.IntN(5)]
+	case faultStatusAfter: // 429 would deny what was done, and no client could know
+		out.Status = []int{500, 502, 503, 504}[d.IntN(4)]
 	}
 	return out
 }

@@ -103,6 +103,7 @@ func (v *visit) checkoutView(p Payment) web.Checkout {
 		}
 	case web.StageCheck, web.StageComplete, web.StageFailed:
 		out.Receipt = &web.Receipt{Payer: p.Payer, Paid: p.PaidAmount, PaidAt: p.DepositedAt, VerifiedAt: p.VerifiedAt}
+	default: // nothing to pay into, and nothing paid
 	}
 	if p.unpaid() {
 		out.ExpiresAt = p.ExpiresAt

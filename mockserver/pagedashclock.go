@@ -16,10 +16,10 @@ var dashSpans = []string{"10s", "1m", "5m", "30m", "1h", "2h", "5h", "10h", "24h
 func (s *Server) dashClock(*dashCall) (any, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	view := web.DashClock{Mode: "real", Factor: 1, Spans: dashSpans, Next: s.dashNext(), Waiting: s.dashWaiting(dashPageSize)}
+	view := web.DashClock{Mode: "real", Spans: dashSpans, Next: s.dashNext(), Waiting: s.dashWaiting(dashPageSize)}
 	switch {
 	case s.clock.stopped:
-		view.Mode, view.Factor = "stopped", 0
+		view.Mode = "stopped"
 	case s.clock.factor > 0:
 		view.Mode, view.Factor = "accelerated", s.clock.factor
 	}

@@ -72,7 +72,7 @@ func (s *Server) dashDelivery(d *delivery) web.DashDelivery {
 		view.Attempts = append(view.Attempts, web.DashAttempt{
 			Key:    fmt.Sprintf("%s-%d", d.id, i),
 			Number: a.RetryCount + 1, Of: len(waits), Due: a.Due, Started: a.Started, Ended: a.Ended,
-			HTTPStatus: a.HTTPStatus, Err: s.log.redact(a.Err), Fault: a.Fault, Request: s.dashRequestSent(d, a.Attempt),
+			HTTPStatus: a.HTTPStatus, Err: readable(s.log.redact(a.Err)), Fault: a.Fault, Request: s.dashRequestSent(d, a.Attempt),
 		})
 	}
 	return view

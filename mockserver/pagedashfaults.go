@@ -15,6 +15,7 @@ const maxDashStrikes = 50
 
 // dashFaults is what makes trouble, and what that did.
 func (s *Server) dashFaults(c *dashCall) (any, *Error) {
+	s.watchRequests()
 	set := s.Faults()
 	view := web.DashFaults{Operations: faultOperations, Chance: set.chance()}
 	for _, kind := range slices.Concat(answerFaults, webhookFaults[:len(webhookFaults)-1]) { // drop-after is in both
@@ -86,6 +87,7 @@ func (s *Server) doFault(c *dashCall) (dashDone, *Error) {
 	}
 	if problem == nil {
 		problem = s.addFault(f)
+		s.tellChange()
 	}
 	return dashDone{said: "fault"}, problem
 }
@@ -113,5 +115,6 @@ func (c *dashCall) chooseCalls(f *Fault) (problem *Error) {
 
 func (s *Server) doFaultsClear(*dashCall) (dashDone, *Error) {
 	s.ClearFaults()
+	s.tellChange()
 	return dashDone{said: "faults-cleared"}, nil
 }

@@ -1,23 +1,43 @@
 package mockserver
 
 import (
+	"strings"
+
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
 // dashRequests is the request log, newest first.
 func (s *Server) dashRequests(c *dashCall) (any, *Error) {
+	s.watchRequests()
 	pager, from, to := web.NewPager(c.Request, s.log.len(), dashPageSize)
 	view := web.DashRequests{Pager: pager}
 	list, key := s.log.newest(from, to-from)
 	for i, r := range list {
 		code, _ := errorIn([]byte(r.Response))
 		view.Rows = append(view.Rows, web.DashRequest{
-			Key: key - uint64(i), Code: code, Bad: code != "" && code != string(CodeNoProcessedPayment) || r.Status >= 400, //nolint:gosec // a small index
-			At: r.Time, Method: r.Method, Path: r.Path, Query: r.Query, Body: r.Body, Status: r.Status,
-			Response: r.Response, Fault: r.Fault, SentStatus: r.SentStatus, Sent: r.Sent,
+			Key: key - uint64(i), Code: code, Bad: code != "" && code != string(CodeNoProcessedPayment) || r.Status >= 400,
+			At: r.Time, Method: readable(r.Method), Path: readable(r.Path), Query: readable(r.Query), Body: readable(r.Body),
+			Status: r.Status, Response: readable(r.Response), Fault: r.Fault, SentStatus: r.SentStatus, Sent: readable(r.Sent),
 		})
 	}
 	return view, nil
+}
+
+// readable is a text that a client may have sent in any encoding, or that was cut
+// anywhere, as a page may show it.
+func readable(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+// watchRequests makes the next request count as a change. Only a page that shows requests
+// asks for it, each time anew: nobody else pays for it.
+func (s *Server) watchRequests() {
+	tell := s.tellChange
+	s.log.watcher.Store(&tell)
+}
+
+func (s *Server) tellChange() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed()
 }
 
 func (l *requestLog) len() int {

@@ -92,8 +92,8 @@ func matchPath(pattern string, r *http.Request) bool {
 	return true
 }
 
-// CodeForbidden: a browser sent the request for another site, or under a name that is
-// not the mock's own.
+// CodeForbidden tells that a browser sent the request for another site, or under a name
+// that is not the mock's own.
 const CodeForbidden Code = "FORBIDDEN"
 
 // origins refuses what a browser sends for another site. Clients that are no browsers

@@ -33,6 +33,9 @@ func browse(t *testing.T, s *mockserver.Server, method, path string, form url.Va
 	resp, err := new(http.Transport).RoundTrip(req)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, resp.Body.Close()) }()
+	if resp.Header.Get("Content-Type") == "text/event-stream" {
+		return resp, "" // it has no end
+	}
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	return resp, string(body)

@@ -20,9 +20,11 @@ import (
 // is an error; what was kept is found by the notification's own id.
 func (s *Server) playPhone(n Notification) (Notification, error) {
 	id := uuid.NewString()
-	answer, err := s.post("/mobile/deposit", map[string]string{
-		"package": n.Package, "title": n.Title, "subtitle": n.Subtitle, "text": n.Text, "notification_id": id,
-	})
+	fields := map[string]string{"package": n.Package, "title": n.Title, "text": n.Text, "notification_id": id}
+	if n.Subtitle != "" {
+		fields["subtitle"] = n.Subtitle
+	}
+	answer, err := s.post("/mobile/deposit", fields)
 	if err != nil {
 		return Notification{}, fmt.Errorf("mockserver: the answer to the notification was lost; look at Notifications: %w", err)
 	}

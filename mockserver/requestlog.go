@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,6 +46,8 @@ type requestLog struct {
 	size int
 	// added is how many there ever were.
 	added uint64
+	// watcher is called once, at the next request; nil while nobody waits.
+	watcher atomic.Pointer[func()]
 }
 
 type logged struct {
@@ -68,6 +71,7 @@ func (l *requestLog) add(at time.Time, c *call, answer reply, fault *sent) {
 		path: l.boundedText(c.URL.EscapedPath()), query: l.boundedText(c.URL.RawQuery),
 		body: l.bounded(c.body), response: l.bounded(answer.body), status: answer.status, sent: fault,
 	}
+	defer l.tell()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.added++
@@ -77,6 +81,15 @@ func (l *requestLog) add(at time.Time, c *call, answer reply, fault *sent) {
 	}
 	l.ring[l.next] = e
 	l.next = (l.next + 1) % l.size
+}
+
+// tell calls the watcher, if there is one.
+func (l *requestLog) tell() {
+	if l.watcher.Load() != nil {
+		if watcher := l.watcher.Swap(nil); watcher != nil {
+			(*watcher)()
+		}
+	}
 }
 
 // bounded cuts a long body. It redacts first, or half a token could be left at

@@ -60,11 +60,12 @@ func (s *Server) confirm(c *call) ([]byte, *Error) {
 // time of the first verification stays, so that the record is the same wherever it
 // comes from.
 func (s *Server) handOut(p *payment, kind EventKind, text string) {
+	now := s.clock.now()
 	p.Completions++
 	if p.VerifiedAt.IsZero() {
-		p.VerifiedAt = s.clock.now()
+		p.VerifiedAt = now
 	}
-	s.record(p, kind, text)
+	s.recordAt(now, p, kind, text)
 }
 
 func notPaid(p *payment, advice string) *Error {

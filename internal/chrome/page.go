@@ -4,18 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // Page is one page of a browser. Its methods are for one goroutine; elements are named by
@@ -67,76 +62,6 @@ func (p *Page) Go(address string) {
 
 // loaded is true on a page that has followed a marked one.
 const loaded = `!window.leaving && document.readyState === "complete"`
-
-// Click clicks on the middle of an element once it can be seen. Something that lies above
-// it gets the click, as with a mouse.
-func (p *Page) Click(selector string) {
-	p.t.Helper()
-	p.Wait(fmt.Sprintf(`document.querySelector(%s)?.checkVisibility()`, quote(selector)))
-	var at struct{ X, Y float64 }
-	p.Eval(fmt.Sprintf(`(() => {
-		const e = document.querySelector(%s);
-		e.scrollIntoView({ block: "center" });
-		const box = e.getBoundingClientRect();
-		return { X: box.x + box.width / 2, Y: box.y + box.height / 2 };
-	})()`, quote(selector)), &at)
-	p.do(chromedp.MouseClickXY(at.X, at.Y))
-}
-
-// Submit clicks on something that leads to another page, and waits until that has loaded.
-func (p *Page) Submit(selector string) {
-	p.t.Helper()
-	var marked bool
-	p.Eval(`window.leaving = true`, &marked)
-	p.Click(selector)
-	p.Wait(loaded)
-}
-
-// Fill replaces what is in a field, as if typed.
-func (p *Page) Fill(selector, text string) {
-	p.t.Helper()
-	p.Wait(fmt.Sprintf(`document.querySelector(%s)?.checkVisibility()`, quote(selector)))
-	var ready bool
-	p.Eval(fmt.Sprintf(`(() => {
-		const e = document.querySelector(%s);
-		e.focus();
-		e.select();
-		return document.activeElement === e;
-	})()`, quote(selector)), &ready)
-	if !ready {
-		p.t.Fatalf("chrome: %s takes no focus", selector)
-	}
-	if text == "" {
-		p.Press(kb.Delete)
-		return
-	}
-	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		return call(ctx, tab, input.InsertText, input.InsertTextParams{Text: text})
-	}))
-}
-
-// Choose chooses the value of a list. A value that is not there fails the test.
-func (p *Page) Choose(selector, value string) {
-	p.t.Helper()
-	p.Wait(fmt.Sprintf(`document.querySelector(%s)?.checkVisibility()`, quote(selector)))
-	var chosen string
-	p.Eval(fmt.Sprintf(`(() => {
-		const e = document.querySelector(%s);
-		e.value = %s;
-		e.dispatchEvent(new Event("input", { bubbles: true }));
-		e.dispatchEvent(new Event("change", { bubbles: true }));
-		return e.value;
-	})()`, quote(selector), quote(value)), &chosen)
-	if chosen != value {
-		p.t.Fatalf("chrome: %s has no %q to choose", selector, value)
-	}
-}
-
-// Press presses keys wherever the focus is; package kb of chromedp names the special ones.
-func (p *Page) Press(keys string) {
-	p.t.Helper()
-	p.do(chromedp.KeyEvent(keys))
-}
 
 // Eval runs an expression in the page and decodes its value into out.
 func (p *Page) Eval(expression string, out any) {
@@ -223,43 +148,6 @@ func (p *Page) URL() string {
 
 // Requests are the addresses that the page has asked for, in their order.
 func (p *Page) Requests() []string { return p.watch.requests() }
-
-// Screenshot keeps a picture of the whole page as out/screens/NAME.png in the root of the
-// repository, which git ignores.
-func (p *Page) Screenshot(name string) {
-	p.t.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, Patience)
-	defer stop()
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = keep(name, picture)
-	}
-	if err != nil {
-		p.t.Fatalf("chrome: the screenshot %s: %v", name, err)
-	}
-}
-
-func keep(name string, picture []byte) error {
-	root, err := os.Getwd()
-	for err == nil {
-		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
-			break
-		}
-		parent := filepath.Dir(root)
-		if parent == root {
-			return fmt.Errorf("no go.mod above the test: %w", os.ErrNotExist)
-		}
-		root = parent
-	}
-	folder := filepath.Join(root, "out", "screens")
-	if err == nil {
-		err = os.MkdirAll(folder, 0o750)
-	}
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, strings.ReplaceAll(name, "/", "-")+".png"), picture, 0o600)
-}
 
 // settle leaves the page for an empty one, so that all it has to say is said.
 func (p *Page) settle() {

@@ -38,9 +38,9 @@ var dashBankTexts = map[string]text{
 	"dash.dismiss":                  {"무시", "Dismiss"},
 
 	"dash.clock.real":             {"실제 시각", "Real time"},
-	"dash.clock.real.hint":        {"시계는 실제로 흐르며(×%s), 앞으로만 옮길 수 있습니다.", "It runs by itself (×%s), and can be moved forward."},
+	"dash.clock.real.hint":        {"시계는 실제로 흐르며, 앞으로만 옮길 수 있습니다.", "It runs by itself, and can be moved forward."},
 	"dash.clock.stopped":          {"멈춘 시계", "Stopped clock"},
-	"dash.clock.stopped.hint":     {"시계는 옮길 때만 움직입니다(×%s). 되돌릴 수 없습니다.", "It stands still (×%s) until you move it forward."},
+	"dash.clock.stopped.hint":     {"시계는 옮길 때만 움직입니다. 되돌릴 수 없습니다.", "It stands still until you move it forward."},
 	"dash.clock.accelerated":      {"빠른 시계", "Accelerated clock"},
 	"dash.clock.accelerated.hint": {"실제보다 %s배 빠르게 흐릅니다.", "It runs %s times as fast as real time."},
 	"dash.clock.advance":          {"앞으로 옮기기", "Move it forward"},
