@@ -183,7 +183,8 @@ func TestOutage(t *testing.T) {
 		polls := poll.Stats().Polls
 		m.deposit(byPollOnly[i]) // a destructive read would complete it
 		require.Error(t, m.box.Accept(t.Context(), nthPayment(1_000_000)))
-		require.Equal(t, http.StatusServiceUnavailable, m.post(ids[0]), "even for one that is done: it cannot know")
+		require.Equal(t, http.StatusServiceUnavailable, m.post(uuid.New()), "it cannot know how that one stands")
+		require.Equal(t, http.StatusOK, m.post(ids[0]), "this process has seen it stored")
 		<-time.After(400 * time.Millisecond)
 		require.Equal(t, polls, poll.Stats().Polls, "nothing is polled while the store is down")
 		require.Equal(t, mockserver.StatusProgress, m.statusOf(byPollOnly[i]))

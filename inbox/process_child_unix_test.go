@@ -264,7 +264,7 @@ type connection struct {
 
 const (
 	fenceStart = "UPDATE depositpay_payments SET stage = 3"
-	fenceEnd   = " WHERE payment_id = $1 AND attempt = $2 AND stage = 2"
+	fenceEnd   = " WHERE payment_id = $1 AND attempt = $2 AND stage + 0 = 2"
 )
 
 func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {

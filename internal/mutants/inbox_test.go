@@ -4,13 +4,28 @@ package mutants_test
 // no server.
 var inboxMutants = []mutant{
 	{
+		"an acceptance waits for a handler's row", "inbox/store_postgres.go",
+		"WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)\n\t\tON CONFLICT", "ON CONFLICT",
+		"./inbox", "TestPostgreSQL$/^SlowHandler",
+	},
+	{
+		"one op that is refused fails its group", "inbox/inbox.go",
+		"err != nil && len(ops) > 1 && refusedData(err)", "false",
+		"./inbox", "TestPoisonPostgreSQL$",
+	},
+	{
+		"only some of what a dead poller received is taken in", "inbox/journalrecovery.go",
+		"ORDER BY receipt_id LIMIT 200", "ORDER BY receipt_id DESC LIMIT 1",
+		"./inbox", "TestSeveralRawPolls$",
+	},
+	{
 		"the fence lets an old claim through", "inbox/claim.go",
-		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2", "reason = '' WHERE payment_id = ?1 AND ?2 > 0 AND stage = 2",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2", "reason = '' WHERE payment_id = ?1 AND ?2 > 0 AND stage + 0 = 2",
 		"./inbox", "TestStopped$/^BeforeTheFence$/^ClaimedAgain",
 	},
 	{
 		"the fence does not look at the stage", "inbox/claim.go",
-		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage = 2", "reason = '' WHERE payment_id = ?1 AND attempt = ?2",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2", "reason = '' WHERE payment_id = ?1 AND attempt = ?2",
 		"./inbox", "TestStopped$/^BeforeTheFence$/^SetAside",
 	},
 	{
@@ -56,7 +71,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"the newest hints are given up first", "inbox/hint.go",
-		"p.own = 0 ORDER BY p.first_seen LIMIT", "p.own = 0 ORDER BY p.first_seen DESC LIMIT",
+		"ORDER BY p.stage, p.first_seen LIMIT", "ORDER BY p.stage, p.first_seen DESC LIMIT",
 		"./inbox", "TestSQLite$/^HintsAreBounded",
 	},
 	{
@@ -86,7 +101,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"what is in review is not looked at again", "inbox/store.go",
-		" OR p.stage = 4 AND p.record <> ?3)", ")",
+		" OR p.stage + 0 = 4 AND p.record <> ?3)", ")",
 		"./inbox", "TestSQLite$/^SecondRecordRevivesReview",
 	},
 	{
