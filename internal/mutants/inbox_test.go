@@ -6,7 +6,7 @@ var inboxMutants = []mutant{
 	{
 		"an acceptance waits for a handler's row", "inbox/store_postgres.go",
 		"WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)\n\t\tON CONFLICT", "ON CONFLICT",
-		"./inbox", "TestPostgreSQL$/^SlowHandler",
+		"./inbox", "TestPostgreSQL$/^SlowHandlerHoldsUpNobody",
 	},
 	{
 		"one op that is refused fails its group", "inbox/inbox.go",
