@@ -88,6 +88,9 @@ func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
 	if err := b.handle(ctx, tx, c); err != nil {
 		return err
 	}
+	if err := b.stillFenced(ctx, tx, c); err != nil {
+		return err
+	}
 	return tx.Commit()
 }
 
@@ -108,6 +111,27 @@ func (b *Inbox) fence(ctx context.Context, tx *sql.Tx, c *claim) error {
 		return err
 	case n != 1:
 		return errFenced
+	}
+	return nil
+}
+
+var errTxEnded = errors.New("the handler's transaction had ended before the handler did, with an error that the handler did not return; " +
+	"what it wrote after that is stored, so it is not run again: compare, and Retry by hand")
+
+// stillFenced sees to it that the transaction that is to be committed is the one that the
+// fence began. Some errors of SQLite (a full disk, OR ROLLBACK) end a transaction, and
+// what a handler writes after one that it overlooks is stored at once. PostgreSQL refuses
+// all statements then.
+func (b *Inbox) stillFenced(ctx context.Context, tx *sql.Tx, c *claim) error {
+	if b.d.name != SQLiteStore {
+		return nil
+	}
+	var stage Stage
+	if err := tx.QueryRowContext(ctx, b.d.sql(`SELECT stage FROM {p}payments WHERE payment_id = ?1`), c.id).Scan(&stage); err != nil {
+		return err
+	}
+	if stage != StageDone {
+		return Cancel(errTxEnded)
 	}
 	return nil
 }

@@ -34,9 +34,12 @@ type Inbox struct {
 
 	mu      sync.Mutex
 	running bool
-	poll    pollSession
+	polls   pollLines
 	evicted atomic.Int64 // hints given up
-	failing atomic.Bool  // the last group was not stored
+
+	recovering sync.Mutex
+	recovered  atomic.Bool // what dead pollers left was taken in
+	failing    atomic.Bool // the last group was not stored
 }
 
 const (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/depositpay/depositpay-go/internal/pollrun"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -22,9 +23,14 @@ import (
 // whether a poll was under way at that very moment, so every unclean end is reported
 // as a possible loss. A line for each poll would tell more exactly, for a sync every
 // 3 to 5 seconds on every idle shop.
-type pollSession struct {
-	mu   sync.Mutex
-	id   string    // of the open line; empty if none
+type pollLines struct {
+	mu    sync.Mutex
+	ofRun map[string]*pollLine // by pollrun.ID: several pollers may share an inbox
+}
+
+// pollLine is an open line of this process.
+type pollLine struct {
+	id   string
 	beat time.Time // when it was last told to be alive
 }
 
@@ -39,27 +45,39 @@ const (
 // return: the poll must not happen. The context that it returns makes payments.Client
 // write down what it received before it reads it.
 func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
-	b.poll.mu.Lock()
-	defer b.poll.mu.Unlock()
-	if b.poll.id != "" {
-		if err := b.canStore(ctx); err != nil {
-			return nil, fmt.Errorf("inbox: the store is down: %w", err)
-		}
-		if err := b.beatPolls(ctx); err != nil {
-			return nil, fmt.Errorf("inbox: the poll journal: %w", err)
-		}
+	id, err := b.openLine(ctx, pollrun.ID(ctx))
+	if err != nil {
+		return nil, err
 	}
-	if b.poll.id == "" {
-		id := uuid.NewString()
-		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOpenPolls), id); err != nil {
-			return nil, fmt.Errorf("inbox: open the poll journal: %w", err)
-		}
-		b.poll.id, b.poll.beat = id, time.Now()
-	}
-	id := b.poll.id
 	return payments.WithJournal(ctx, func(ctx context.Context, raw []byte) error {
 		return b.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: ChannelPoll, Body: storable(string(raw))})
 	}), nil
+}
+
+// openLine returns the open line of a run, and opens one if there is none.
+func (b *Inbox) openLine(ctx context.Context, run string) (string, error) {
+	b.polls.mu.Lock()
+	defer b.polls.mu.Unlock()
+	if line := b.polls.ofRun[run]; line != nil {
+		if err := b.canStore(ctx); err != nil {
+			return "", fmt.Errorf("inbox: the store is down: %w", err)
+		}
+		switch alive, err := b.pollAlive(ctx, line); {
+		case err != nil:
+			return "", fmt.Errorf("inbox: the poll journal: %w", err)
+		case alive:
+			return line.id, nil
+		}
+	}
+	line := &pollLine{id: uuid.NewString(), beat: time.Now()}
+	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOpenPolls), line.id); err != nil {
+		return "", fmt.Errorf("inbox: open the poll journal: %w", err)
+	}
+	if b.polls.ofRun == nil {
+		b.polls.ofRun = make(map[string]*pollLine)
+	}
+	b.polls.ofRun[run] = line
+	return line.id, nil
 }
 
 func pollKey(id string) string { return "poll-" + id }
@@ -112,14 +130,15 @@ func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 // AfterPolls is called by package poller when no more polls come; it satisfies
 // poller.Journal.
 func (b *Inbox) AfterPolls(ctx context.Context) error {
-	b.poll.mu.Lock()
-	defer b.poll.mu.Unlock()
-	if b.poll.id == "" {
+	b.polls.mu.Lock()
+	defer b.polls.mu.Unlock()
+	line := b.polls.ofRun[pollrun.ID(ctx)]
+	if line == nil {
 		return nil
 	}
-	_, err := b.store.ledger().ExecContext(context.WithoutCancel(ctx), b.d.sql(sqlClose), b.poll.id, "clean")
+	_, err := b.store.ledger().ExecContext(context.WithoutCancel(ctx), b.d.sql(sqlClose), line.id, "clean")
 	if err == nil {
-		b.poll.id = ""
+		delete(b.polls.ofRun, pollrun.ID(ctx))
 	}
 	return err
 }

@@ -5,11 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/depositpay/depositpay-go/webhook"
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 // An open line is somebody else's living poller as long as it is beaten.
@@ -19,35 +20,29 @@ const (
 )
 
 const (
-	sqlAlive   = `SELECT count(*) FROM {p}polls WHERE poll_id = ?1 AND closed_at IS NULL AND outcome = ''`
-	sqlBeat    = `UPDATE {p}polls SET beat_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome = ''`
+	sqlAlive = `SELECT count(*) FROM {p}polls WHERE poll_id = ?1 AND closed_at IS NULL AND outcome = ''`
+	sqlBeat  = `UPDATE {p}polls SET beat_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome = ''`
+	sqlQuiet = `SELECT poll_id FROM {p}polls WHERE closed_at IS NULL AND outcome = '' AND (CAST(?1 AS bigint) < 0 OR beat_at < {now} - CAST(?1 AS bigint))`
+
 	sqlUnclean = `UPDATE {p}polls SET outcome = 'unclean: the poller ended without closing its journal'
-		WHERE closed_at IS NULL AND outcome = '' AND poll_id <> ?1 AND beat_at < {now} - ?2`
+		WHERE poll_id = ?1 AND closed_at IS NULL AND outcome = ''`
 	sqlTakenIn = `UPDATE {p}polls SET outcome = 'unclean; what it had received is taken in: the poller ended without closing its journal'
-		WHERE poll_id = ?1 AND beat_at < {now} - ?2`
+		WHERE poll_id = ?1 AND (CAST(?2 AS bigint) < 0 OR beat_at < {now} - CAST(?2 AS bigint))`
 	sqlAbandoned = `SELECT poll_id FROM {p}polls WHERE closed_at IS NULL AND outcome LIKE 'unclean:%'`
 )
 
-// beatPolls tells that the open line's poller is alive. If it was taken for dead
-// meanwhile (the process stood still), the line is over and the next poll opens another:
-// nobody would look for what the old one leaves. The caller holds poll.mu. On SQLite the
-// file has one process, and nobody asks.
-func (b *Inbox) beatPolls(ctx context.Context) error {
-	if b.cfg.SQLite != nil || b.poll.id == "" {
-		return nil
+// pollAlive tells that the poller of a line is alive. It is false if the poller was taken
+// for dead meanwhile (the process stood still): the line is over then, and the next poll
+// opens another, since nobody would look for what the old one leaves. It beats when it
+// is time, and reads otherwise: a read costs no sync. On SQLite the file has one
+// process, and nobody asks. The caller holds polls.mu.
+func (b *Inbox) pollAlive(ctx context.Context, line *pollLine) (alive bool, err error) {
+	if b.cfg.SQLite != nil {
+		return true, nil
 	}
-	alive, err := b.pollAlive(ctx)
-	if err == nil && !alive {
-		b.poll.id = ""
-	}
-	return err
-}
-
-// pollAlive beats when it is time, and reads otherwise: a read costs no sync.
-func (b *Inbox) pollAlive(ctx context.Context) (alive bool, err error) {
-	if time.Since(b.poll.beat) < beatEvery {
+	if time.Since(line.beat) < beatEvery {
 		var n int
-		err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlAlive), b.poll.id).Scan(&n)
+		err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlAlive), line.id).Scan(&n)
 		return n == 1, err
 	}
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
@@ -59,7 +54,7 @@ func (b *Inbox) pollAlive(ctx context.Context) (alive bool, err error) {
 	if _, err := tx.ExecContext(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
 		return false, err
 	}
-	result, err := tx.ExecContext(ctx, b.d.sql(sqlBeat), b.poll.id)
+	result, err := tx.ExecContext(ctx, b.d.sql(sqlBeat), line.id)
 	if err != nil {
 		return false, err
 	}
@@ -67,40 +62,93 @@ func (b *Inbox) pollAlive(ctx context.Context) (alive bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	b.poll.beat = time.Now()
+	line.beat = time.Now()
 	return n == 1, tx.Commit()
 }
 
-// beatStep is beatPolls for Run, which goes on while a poller waits.
+// beatStep beats for pollers that wait, and takes in what dead ones of other processes
+// have left.
 func (b *Inbox) beatStep(ctx context.Context) (more bool, err error) {
-	b.poll.mu.Lock()
-	defer b.poll.mu.Unlock()
-	return false, b.beatPolls(ctx)
+	if err := b.beatLines(ctx); err != nil {
+		return false, err
+	}
+	return false, b.recoverPolls(ctx)
+}
+
+func (b *Inbox) beatLines(ctx context.Context) error {
+	b.polls.mu.Lock()
+	defer b.polls.mu.Unlock()
+	for run, line := range b.polls.ofRun {
+		alive, err := b.pollAlive(ctx, line)
+		if err != nil {
+			return err
+		}
+		if !alive {
+			delete(b.polls.ofRun, run)
+		}
+	}
+	return nil
+}
+
+// ownLine tells whether a line is open in this process.
+func (b *Inbox) ownLine(id string) bool {
+	b.polls.mu.Lock()
+	defer b.polls.mu.Unlock()
+	for _, line := range b.polls.ofRun {
+		if line.id == id {
+			return true
+		}
+	}
+	return false
 }
 
 // recoverPolls turns the lines of pollers that ended uncleanly into possible losses, and
 // takes in what they had received and not yet handed over. For an hour it looks at them
 // again: a poller that was taken for dead may have gone on a little.
 func (b *Inbox) recoverPolls(ctx context.Context) error {
-	b.poll.mu.Lock()
-	own := b.poll.id
-	b.poll.mu.Unlock()
-	dead := beatDead.Microseconds()
-	if b.cfg.SQLite != nil {
-		dead = -1 // the file has one process: nobody else lives
-	}
-	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlUnclean), own, dead); err != nil {
+	b.recovering.Lock()
+	defer b.recovering.Unlock()
+	if err := b.markDead(ctx); err != nil {
 		return err
 	}
 	ids, err := b.strings(ctx, sqlAbandoned)
 	if err != nil {
 		return err
 	}
+	again := time.Hour.Microseconds()
+	if b.cfg.SQLite != nil {
+		again = -1
+	}
+	var errs []error
 	for _, id := range ids {
 		if err := b.recoverRaw(ctx, id); err != nil {
+			errs = append(errs, err)
+			continue // the others are not to wait for it
+		}
+		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlTakenIn), id, again); err != nil {
 			return err
 		}
-		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlTakenIn), id, time.Hour.Microseconds()); err != nil {
+	}
+	if len(errs) == 0 {
+		b.recovered.Store(true)
+	}
+	return errors.Join(errs...)
+}
+
+func (b *Inbox) markDead(ctx context.Context) error {
+	dead := beatDead.Microseconds()
+	if b.cfg.SQLite != nil {
+		dead = -1 // the file has one process: nobody else lives
+	}
+	quiet, err := b.strings(ctx, sqlQuiet, dead)
+	if err != nil {
+		return err
+	}
+	for _, id := range quiet {
+		if b.ownLine(id) {
+			continue
+		}
+		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlUnclean), id); err != nil {
 			return err
 		}
 	}
@@ -141,11 +189,38 @@ func (b *Inbox) recoverBody(ctx context.Context, body string) error {
 	if err != nil || p.ID == uuid.Nil {
 		return b.keepUnreadable(ctx, body, err)
 	}
-	standing, err := b.Standing(ctx, p.ID)
-	if err != nil || standing == webhook.StandingHandled {
+	known, err := b.hasRecord(ctx, p)
+	if err != nil || known {
 		return err
 	}
-	return b.accept(ctx, p, ChannelPoll)
+	if err := b.accept(ctx, p, ChannelPoll); err != nil {
+		if refusedData(err) {
+			return b.keepUnreadable(ctx, body, err)
+		}
+		return err
+	}
+	return nil
+}
+
+// hasRecord tells whether this very record was received before, or is of no more
+// interest because its payment is done.
+func (b *Inbox) hasRecord(ctx context.Context, p payments.Payment) (bool, error) {
+	if o, held := b.store.unfolded(p.ID); held && o.Kind != opBind {
+		return true, nil
+	}
+	e, err := b.Get(ctx, p.ID.String())
+	if errors.Is(err, ErrNotFound) || err == nil && e.Stage < StageReady {
+		return false, nil
+	}
+	if err != nil || e.Stage == StageDone {
+		return err == nil, err
+	}
+	o, err := recordOp(p, ChannelPoll)
+	if err != nil {
+		return false, err
+	}
+	receipts, err := b.Receipts(ctx, o.ID)
+	return slices.ContainsFunc(receipts, func(r Receipt) bool { return r.Body == restored(o.Body) }), err
 }
 
 // keepUnreadable puts what cannot be read, or names no payment, into review, once.

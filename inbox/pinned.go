@@ -32,6 +32,9 @@ const pinnedIdle = "5s"
 var pinnedSettings = []string{
 	"SET enable_seqscan = off", "SET enable_bitmapscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off",
 	"SET idle_in_transaction_session_timeout = '" + pinnedIdle + "'",
+	// A row that was free in the statement's snapshot may be a handler's by now: rather
+	// look again, and see that it is, than wait for the handler.
+	"SET lock_timeout = '250ms'",
 }
 
 // maxCrossed bounds how often a statement is repeated that the server undid.
@@ -54,6 +57,9 @@ func (p *pinned) do(ctx context.Context, fn func(*sql.Conn) error) error {
 		// Groups are sorted, which makes deadlocks rare and does not rule them out: in what
 		// order an UPDATE locks its rows is up to the planner.
 		for ; crossed(err) && undone < maxCrossed; undone++ {
+			err = fn(p.conn)
+		}
+		for hasState(err, lockTimeout) && ctx.Err() == nil {
 			err = fn(p.conn)
 		}
 		if err == nil || p.conn.PingContext(ctx) == nil {
@@ -81,11 +87,15 @@ func (p *pinned) replan(ctx context.Context) error {
 	return err
 }
 
+const lockTimeout = "55P03"
+
 // crossed tells whether the server undid a statement because of another transaction: a
 // deadlock or a serialization failure.
-func crossed(err error) bool {
+func crossed(err error) bool { return hasState(err, "40P01") || hasState(err, "40001") }
+
+func hasState(err error, want string) bool {
 	var state interface{ SQLState() string } // of pgx and of lib/pq
-	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "40001")
+	return errors.As(err, &state) && state.SQLState() == want
 }
 
 // refusedData tells whether the database refused what a statement says, as opposed to

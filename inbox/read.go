@@ -158,9 +158,8 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 type Status struct {
 	// Count is the number of payments in each stage.
 	Count map[Stage]int64
-	// OldestReady is how long the payment that has waited longest for its handler has
-	// waited, since its record came or a person decided; 0 if none waits. An alarm
-	// belongs on it.
+	// OldestReady is how long ago the record came of the payment that has waited longest
+	// for its handler; 0 if none waits. An alarm belongs on it.
 	OldestReady time.Duration
 	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
 	EvictedHints int64

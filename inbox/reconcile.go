@@ -56,9 +56,8 @@ func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
 			return report, err
 		}
 	}
-	if err := b.recoverPolls(ctx); err != nil {
-		return report, err
-	}
+	// What cannot be taken in must not keep the outstanding payments from being asked for.
+	notTakenIn := b.recoverPolls(ctx)
 	losses, err := b.possibleLosses(ctx)
 	if err != nil {
 		return report, err
@@ -78,7 +77,7 @@ func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
 	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlSetMeta), "report", string(text)); err != nil {
 		return report, fmt.Errorf("inbox: keep the report: %w", err)
 	}
-	return report, nil
+	return report, notTakenIn
 }
 
 const sqlSetMeta = `INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`

@@ -24,8 +24,8 @@ const sqlDropRecords = `UPDATE {p}payments SET record = '' WHERE payment_id IN
 // dropBodies forgets what was received longer ago than Config.KeepBodies: the bodies of
 // receipts, and the records of payments that are done. The lines and the mark stay.
 func (b *Inbox) dropBodies(ctx context.Context) (more bool, err error) {
-	if b.cfg.KeepBodies < 0 {
-		return false, nil
+	if b.cfg.KeepBodies < 0 || !b.recovered.Load() {
+		return false, nil // a body that is to be recovered may be as old
 	}
 	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlDropRecords), b.cfg.KeepBodies.Microseconds(), retentionBatch)
 	if err != nil {

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -14,7 +15,19 @@ import (
 // another process, which costs one confirm more.
 type standings struct {
 	mu       sync.Mutex
-	new, old map[uuid.UUID]webhook.Standing
+	new, old map[uuid.UUID]known
+}
+
+type known struct {
+	standing webhook.Standing
+	at       time.Time
+}
+
+// expectedFor is how long "expected" is believed: it ends with Config.OutstandingFor.
+const expectedFor = time.Hour
+
+func (k known) valid() bool {
+	return k.standing == webhook.StandingHandled || k.standing == webhook.StandingExpected && time.Since(k.at) < expectedFor
 }
 
 // standingsKept bounds each of the two generations: a few MB in all.
@@ -23,11 +36,11 @@ const standingsKept = 1 << 15
 func (s *standings) get(id uuid.UUID) (webhook.Standing, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if standing, known := s.new[id]; known {
-		return standing, true
+	k, found := s.new[id]
+	if !found {
+		k = s.old[id]
 	}
-	standing, known := s.old[id]
-	return standing, known
+	return k.standing, k.valid()
 }
 
 // add remembers a standing. Strangers' ids are not remembered: there is no end of them.
@@ -41,7 +54,7 @@ func (s *standings) add(id uuid.UUID, standing webhook.Standing) {
 		s.old, s.new = s.new, nil
 	}
 	if s.new == nil {
-		s.new = make(map[uuid.UUID]webhook.Standing)
+		s.new = make(map[uuid.UUID]known)
 	}
-	s.new[id] = max(standing, s.new[id], s.old[id])
+	s.new[id] = known{max(standing, s.new[id].standing, s.old[id].standing), time.Now()}
 }

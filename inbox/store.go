@@ -59,19 +59,25 @@ const (
 		WHERE p.payment_id = ?1 AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = ?1 AND {first})`
 	sqlOrder = `INSERT INTO {p}orders (order_id, identifier, amount, items, created_at)
 		VALUES (?1, ?2, ?3, ?4, {now}) ON CONFLICT (order_id) DO NOTHING`
-	sqlCancelOrder = `DELETE FROM {p}orders WHERE order_id = ?1 AND payment_id IS NULL`
+	sqlCancelOrder = `DELETE FROM {p}orders WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL {skip})`
 	// The first registration of a payment counts.
-	sqlBind = `UPDATE {p}orders SET payment_id = ?2 WHERE order_id = ?1 AND payment_id IS NULL
+	sqlBind = `UPDATE {p}orders SET payment_id = ?2
+		WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL {skip})
 		AND NOT EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2)`
 	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, own, identifier, order_id, amount, items, run_at, first_seen)
 		SELECT ?1, 0, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND own = 0`
+	// A record that came before its registration is looked at again.
+	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, tries = 0, reason = ''
+		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
+	// A webhook of an id that waits makes its confirm due, as if it were new.
+	sqlRearm = `UPDATE {p}payments SET run_at = {now} + ?2 WHERE payment_id = ?1 AND stage + 0 < 2 AND run_at > {now} + ?2`
 )
 
 // opStatements are those of apply.
 var opStatements = []string{
-	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlExpect, sqlOwn, sqlSetMeta,
+	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlExpect, sqlOwn, sqlLate, sqlRearm, sqlSetMeta,
 }
 
 // execer is a transaction or a connection.
@@ -102,7 +108,9 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 	case opRaw:
 		outcome = OutcomeRaw
 	case opHint:
-		err = do(sqlHint, o.ID, a.hintDelay)
+		if err = do(sqlHint, o.ID, a.hintDelay); err == nil {
+			err = do(sqlRearm, o.ID, a.hintDelay)
+		}
 	case opOrder:
 		err = do(sqlOrder, o.OrderID, o.Identifier, o.Amount, o.Items)
 	case opBind:
@@ -111,6 +119,9 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		}
 		if err == nil {
 			err = do(sqlOwn, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items)
+		}
+		if err == nil {
+			err = do(sqlLate, o.ID)
 		}
 	case opCancel:
 		err = do(sqlCancelOrder, o.OrderID)

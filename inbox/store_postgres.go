@@ -32,6 +32,10 @@ const sqlHints = `INSERT INTO {p}payments (payment_id, stage, run_at, first_seen
 	SELECT d.id, 1, {now} + ?2, {now} FROM ({list}) AS d(id)
 	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING`
 
+// sqlRearmed is sqlRearm for a whole group.
+const sqlRearmed = `UPDATE {p}payments SET run_at = {now} + ?2
+	WHERE payment_id IN ({list}) AND stage + 0 < 2 AND run_at > {now} + ?2`
+
 // sqlAccept is applier.record for a whole group. It returns the
 // ids that another transaction inserted at the same moment and that this one could
 // neither see nor insert: they need another round.
@@ -169,7 +173,10 @@ func (s *postgresStore) acceptHints(ctx context.Context, x execer, ids []string)
 	if err != nil {
 		return err
 	}
-	_, err = x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
+	if _, err := x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay); err != nil {
+		return err
+	}
+	_, err = x.ExecContext(ctx, s.d.sql(sqlRearmed), string(text), s.hintDelay)
 	return err
 }
 

@@ -45,7 +45,7 @@ type Config struct {
 	WebhookTransport http.RoundTripper
 
 	// Clock is the time of the timestamps and of the webhook schedule.
-	// Default: the real time. See [NewStoppedClock].
+	// Default: the real time. See [NewStoppedClock] and [NewAcceleratedClock].
 	Clock Clock
 
 	// Patience is how long, in real time, [Server.Advance] gives a webhook

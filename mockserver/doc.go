@@ -1,7 +1,7 @@
 // Package mockserver is the whole payment service in memory, for tests and for
 // trying a merchant's code by hand. It keeps payments, moves them through the
-// states of the interface, sends webhooks on the real schedule, and has one clock
-// that a test can move.
+// states of the interface, sends webhooks on the real schedule, reads bank
+// notifications, and has one clock that a test can move.
 //
 // # First use
 //
@@ -13,15 +13,15 @@
 //
 // Outside a test use [New], [Server.Start] and [Server.Close]; inside a
 // testing/synctest bubble use [New] and [Server.Transport], which needs no socket.
+// Without Go, "depositpay mock" is the same server as a program.
 //
 // # What it answers
 //
 // The endpoints are those of interface §4. Every answer has HTTP status 200, also
-// an error, which is {"error":"CODE","error_msg":"text"}; see [Code] for the
-// codes. Records are flat, amounts are whole numbers, timestamps are RFC 3339 in
-// UTC with whole seconds. That is the default [Dialect]; each application may have
-// another. Fields that the interface does not name are ignored; a repeated field is
-// refused.
+// an error, which is {"error":"CODE","error_msg":"text"}; see [Code] for the codes.
+// Records are flat, amounts are whole numbers, timestamps are RFC 3339 in UTC with
+// whole seconds. Fields that the interface does not name are ignored; a repeated
+// field is refused.
 //
 //	POST /payments                 creates a payment, answers {"payToken":"…"}
 //	GET  /callback/rest?token=     completes the oldest payment in PROGRESS
@@ -31,24 +31,78 @@
 //	GET  /callback/webhook/status  tells how the delivery of a webhook stands
 //	POST /callback/webhook/resend  sends the webhook again
 //
-// # Playing the payer and the clock
+// Where the interface is silent, this is a choice. docs/interpretation.md lists every
+// choice with its evidence and the way to change it.
 //
-// [Server.Deposit] recognises a deposit; before it, [Server.GivePayer] is what the
-// customer enters on the checkout page. [Server.Advance] and
-// [Server.JumpToNextAttempt] move the clock, and with it the ten webhook attempts of
-// interface §6.4, without any waiting; [Server.DeliverNow] and [Server.Resend] send
-// without the clock. With [NewStoppedClock] every attempt is exact.
+// # Pages for people
 //
-// [Server.SaveProduct], [Server.SaveStoreUser] and [Server.Buy] are the game store
-// (interface §1.5). [Server.SaveApplication] adds applications beside those of
-// [Config.Applications].
+// The server shows pages in Korean and English that follow what happens while they
+// are open, and work without scripts:
+//
+//	/_mock/          the dashboard: payments with their timelines, deliveries, the
+//	                 bank phone, store, applications, clock, faults, requests
+//	/pay/<payToken>  the checkout page, where the customer gives the payer's name
+//	/store/          the game store, where users buy the products of an application
+//	/openapi         the endpoints as an OpenAPI document, which is /openapi.yaml
+//
+// The customer's link is [Server.CheckoutURL], a slash and the payToken. Pages and
+// control API take nothing that a browser sends for another site and, unless
+// Config.AllowRemote is set, answer under loopback names alone.
+//
+// # Applications
+//
+// Each [Application] is a client of the service with a token, a webhook URI, a
+// [Dialect] and a game store of its own, and sees only its own payments. The first
+// ones come from Config.Applications; [Server.SaveApplication] adds more and changes
+// them. [Server.SaveProduct], [Server.SaveStoreUser] and [Server.Buy] are the game
+// store (interface §1.5): a payment made there carries the product id in metadata,
+// under [Application.GameField].
+//
+// # Playing the customer and the bank
+//
+// [Server.GivePayer] is what the customer enters on the checkout page. Then one of
+// three ways leads to PROGRESS:
+//
+//   - [Server.Deposit] recognises a deposit at once, whoever is named.
+//   - [Server.SendNotification] plays the bank phone: it words a deposit as one of
+//     the Korean banking apps does and uploads it. The server reads the text and pays
+//     the one payment that waits for this payer and this amount.
+//   - A phone app under test uploads to POST /mobile/deposit by itself.
+//
+// In doubt nothing is guessed: a deposit without exactly one payment waits in
+// [Server.Unmatched] for [Server.ResolveUnmatched] or [Server.DismissUnmatched].
+//
+// # Faults
+//
+// [Server.AddFault] makes trouble by rule, [Server.SetFaults] also by chance with a
+// seed: answers that are lost after the commit, late, cut, malformed, refused with an
+// HTTP status; webhooks that come twice, late, out of order, or whose answer is lost.
+// The same calls meet the same faults. [Server.FaultLog] tells what was struck:
+//
+//	mock.AddFault(mockserver.Fault{Operation: "next", Kind: "drop-after", Nth: 2})
+//
+// # Dialects
+//
+// Deployments word their answers differently, and a client should read them all. A
+// [Dialect] chooses envelope, form of errors, HTTP status, the answer to an empty poll
+// and more, for each application; [Dialects] lists every one, for tests that cross
+// them. The default is that of live deployments.
+//
+// # The clock
+//
+// Timestamps, expiry and the ten webhook attempts of interface §6.4 go by one clock.
+// It is the real time, which [Server.Advance] adds to; with [NewStoppedClock] every
+// attempt is exact; with [NewAcceleratedClock] the 75 hours pass in a minute, for
+// people. [Server.JumpToNextAttempt] moves it to the next attempt, without any
+// waiting; [Server.DeliverNow] and [Server.Resend] send without the clock.
 //
 // # Looking at what happened
 //
-// [Server.Payment], [Server.Payments], [Server.Deliveries] and [Server.Requests] show
-// how things stand, [Server.Timeline] how a payment came there. At the end of a test,
-// [Server.CheckCompletedOnce], [Server.CheckDelivered], [Server.CheckStatus] and
-// [Server.CheckNothingWaiting] fail with the timeline in the message:
+// [Server.Payment], [Server.Payments], [Server.Deliveries], [Server.Notifications] and
+// [Server.Requests] show how things stand, [Server.Timeline] how a payment came there.
+// At the end of a test, [Server.CheckCompletedOnce], [Server.CheckDelivered],
+// [Server.CheckStatus] and [Server.CheckNothingWaiting] fail with the timeline in the
+// message:
 //
 //	mock.Advance(0) // lets webhooks in flight end
 //	mock.CheckCompletedOnce(t, payToken)
@@ -90,19 +144,21 @@
 //	POST   /clock/advance                 {"duration":"5m"}: moves the clock, and expires payments
 //	POST   /clock/next                    moves the clock to the next webhook attempt
 //
-// # Choices
-//
-// Where the interface is silent, [Config] chooses: how long an unpaid payment lives
-// ([Config.Lifetime]), whether a late deposit counts, how the open stages are spelled,
-// and whether a confirmation changes the stored state. The defaults are the simplest:
-// for ever, no, the names of the constants, yes.
-//
 // # Safety
 //
-// A token of the mock begins with "test_", the server listens on loopback and
-// sends to loopback unless [Config.AllowRemote] says otherwise, and no token
-// appears in the request log. Memory is bounded by the caps of [Config] and by
-// those of applications (100), products and store users (10,000 each).
+// A token of the mock begins with "test_", the server listens on loopback and sends
+// to loopback unless Config.AllowRemote says otherwise, and no token appears in
+// the request log. Memory is bounded by the caps of [Config] and by those of
+// applications (100), products and store users (10,000 each).
+//
+// # What it is not
+//
+// All state is in memory. A mock that is restarted in the middle of a test, or a
+// second one, knows no payment, no delivery and no time of the one before: a merchant's
+// code that meets it sees PAYMENT_NOT_FOUND for every payToken from before, and no
+// webhook that was still to come. So it cannot show how a deployment survives its own
+// crash. It moves no money, it serves plain HTTP, it has no passwords, and it limits no
+// rates except by a [Fault].
 //
 // # Errors
 //

@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -99,3 +100,32 @@ func ExampleServer_Advance() {
 type roundTripFunc func(*http.Request) (*http.Response, error)
 
 func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// order creates a payment of 10000, as a merchant's code would, and returns its payToken.
+func order(mock *mockserver.Server) string {
+	client := &http.Client{Transport: mock.Transport()}
+	resp, err := client.Post(mock.URL()+"/payments", "application/json",
+		strings.NewReader(`{"token":"`+mock.Token()+`","title":"100 diamonds","identifier":"player-7","amount":10000}`))
+	must(err)
+	var created struct{ PayToken string }
+	readJSON(resp, &created)
+	return created.PayToken
+}
+
+func readJSON(resp *http.Response, into any) {
+	must(json.Unmarshal([]byte(bodyOf(resp)), into))
+}
+
+func bodyOf(resp *http.Response) string {
+	body, err := io.ReadAll(resp.Body)
+	must(err)
+	must(resp.Body.Close())
+	return string(body)
+}
+
+// must ends an example whose world is broken.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

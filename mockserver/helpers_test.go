@@ -32,6 +32,7 @@ func stopped(t *testing.T, change ...func(*mockserver.Config)) *mockserver.Serve
 	for _, f := range change {
 		f(&cfg)
 	}
+	cfg.WebhookTransport = describedHook(t, cfg.WebhookTransport)
 	s, err := mockserver.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
@@ -44,7 +45,7 @@ func call(t *testing.T, s *mockserver.Server, method, target, body string) (int,
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL()+target, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := s.Transport().RoundTrip(req)
+	resp, err := described(t, s, req.URL.Path).RoundTrip(req)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, resp.Body.Close()) }()
 	answer, err := io.ReadAll(resp.Body)

@@ -24,7 +24,7 @@ var pageRoutes []pageRoute
 
 // A page may send a request to the server itself, which is a cycle for the compiler.
 func init() {
-	pageRoutes = slices.Concat(sharedRoutes(), checkoutRoutes(), storeRoutes(), dashRoutes())
+	pageRoutes = slices.Concat(sharedRoutes(), checkoutRoutes(), storeRoutes(), dashRoutes(), openapiRoutes())
 }
 
 func sharedRoutes() []pageRoute {
@@ -39,7 +39,8 @@ func sharedRoutes() []pageRoute {
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 	path := r.URL.Path
 	control := under(path, controlRoot)
-	if !control && !under(path, checkoutRoot) && !under(path, storeRoot) && !under(path, web.Root) {
+	if !control && !under(path, checkoutRoot) && !under(path, storeRoot) && !under(path, web.Root) &&
+		path != openapiPage && path != openapiFile {
 		return false
 	}
 	v := &visit{Request: r, server: s, w: w}

@@ -42,8 +42,9 @@ var apiRoutes = map[string]*apiRoute{
 	"/mobile/deposit":          {opDeposit, endpoint{http.MethodPost, (*Server).uploadDeposit}},
 }
 
-// Handler is the whole server as an http.Handler: the endpoints of interface §4
-// and the control API under /_mock/. It works before [Server.Start] and beside it.
+// Handler is the whole server as an http.Handler: the endpoints of interface §4, the
+// pages for people and the control API under /_mock. It works before [Server.Start]
+// and beside it.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {

@@ -104,7 +104,7 @@ func (s *Server) Token() string { return s.cfg.Applications[0].Token }
 func (s *Server) Now() time.Time { return s.clock.now() }
 
 // Requests returns the API requests that the server has seen, oldest first, up to
-// [Config.MaxRequests]. Control requests (/_mock/) are not among them.
+// [Config.MaxRequests]. Pages and control requests (/_mock) are not among them.
 func (s *Server) Requests() []Request { return s.log.list() }
 
 // SetWebhook sets the webhook URI of the application that has the token; an empty

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/depositpay/depositpay-go/internal/pollrun"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -65,6 +66,7 @@ func (p *Poller) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	defer p.running.Store(false)
+	ctx = pollrun.With(ctx)
 	r := &run{cfg: &p.cfg, counters: &p.counters}
 	r.journal, _ = p.cfg.Sink.(Journal)
 	err := r.poll(ctx)

@@ -66,6 +66,10 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 	p, err := h.verify(ctx, id)
 	switch {
 	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
+		// The confirm may have completed it, and nobody names it again: have it asked for.
+		if noteErr := h.note(context.WithoutCancel(ctx), id, StandingUnknown); noteErr != nil {
+			err = errors.Join(err, noteErr)
+		}
 		return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, err}
 	case err != nil:
 		h.refused.note(id, err)

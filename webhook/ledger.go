@@ -33,7 +33,8 @@ type Ledger interface {
 	Standing(ctx context.Context, id uuid.UUID) (Standing, error)
 
 	// Note makes durable that a webhook named id. It is called for StandingUnknown only,
-	// after the rate limit and before the confirm: a confirm may complete the payment,
+	// after the rate limit and before the confirm, and for any id whose confirm had an
+	// outcome that is not known: a confirm may complete the payment,
 	// the service does not name it again then, and the process may be killed before
 	// Accept. An error is answered 503 and nothing is confirmed.
 	Note(ctx context.Context, id uuid.UUID) error

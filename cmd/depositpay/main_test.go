@@ -27,6 +27,8 @@ func TestExitCodes(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, taken.Close()) }()
+	ended, end := context.WithCancel(t.Context())
+	end() // a mock that should not have started stops at once
 	for _, c := range []struct {
 		args   string
 		code   int
@@ -36,6 +38,16 @@ func TestExitCodes(t *testing.T) {
 		{"mock --token live_s3cret", exitFailed, `must begin with "test_"`},
 		{"mock --addr 0.0.0.0:0", exitFailed, "loopback"},
 		{"mock --webhook-url ftp://x", exitFailed, "http://"},
+		{"mock --lifetime -1s", exitFailed, "Config.Lifetime"},
+		{"mock --lifetime soon", exitUsage, "lifetime"},
+		{"mock --clock 0.5", exitFailed, "Config.Clock"},
+		{"mock --clock sundial", exitUsage, `"sundial" is neither real nor stopped`},
+		{"mock --app name=Shop", exitUsage, "token is required"},
+		{"mock --app live_s3cret", exitUsage, "a field must be token, name"},
+		{"mock --app token=live_s3cret", exitFailed, `must begin with "test_"`},
+		{"mock --app token=test_a;token=test_b", exitUsage, "token is given twice"},
+		{"mock --app token=test_a;dialect=envelope=no", exitUsage, "envelope cannot be"},
+		{"mock --webhook-url http://127.0.0.1:1 --app token=test_a;webhook_url=http://127.0.0.1:1", exitUsage, "two webhook URIs"},
 		{"mock --no-such-flag", exitUsage, "no-such-flag"},
 		{"mock --addr", exitUsage, "addr"},
 		{"mock extra", exitUsage, "extra"},
@@ -46,7 +58,7 @@ func TestExitCodes(t *testing.T) {
 		{"mock --help", exitOK, ""},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), append([]string{"depositpay"}, strings.Fields(c.args)...), &stdout, &stderr)
+		code := run(ended, append([]string{"depositpay"}, strings.Fields(c.args)...), &stdout, &stderr)
 		assert.Equal(t, c.code, code, c.args)
 		assert.Contains(t, stderr.String(), c.stderr, c.args)
 		assert.NotContains(t, stderr.String()+stdout.String(), "live_s3cret")
@@ -65,15 +77,17 @@ func TestEndsWithItsContext(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := run(ctx, []string{"depositpay", "mock", "--addr", "127.0.0.1:0", "--token", "test_a", "--token", "test_b"}, &stdout, &stderr)
 	assert.Equal(t, exitOK, code)
-	assert.Contains(t, stdout.String(), "test_a, test_b")
-	assert.Empty(t, stderr.String())
+	assert.Contains(t, stdout.String(), "test_a  (Application 1)")
+	assert.Contains(t, stdout.String(), "test_b  (Application 2)")
+	assert.Empty(t, stderr.String(), "no warning without --allow-remote")
 }
 
 // process is the built program, running.
 type process struct {
 	*exec.Cmd
-	base string
-	out  *bufio.Scanner
+	base    string
+	printed map[string]string // the start-up text, up to the first token
+	out     *bufio.Scanner
 }
 
 func startMock(t *testing.T, args ...string) *process {
@@ -81,7 +95,10 @@ func startMock(t *testing.T, args ...string) *process {
 	bin := filepath.Join(t.TempDir(), "depositpay")
 	build, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
 	require.NoError(t, err, string(build))
-	p := &process{Cmd: exec.Command(bin, append([]string{"mock", "--addr", "127.0.0.1:0"}, args...)...)}
+	p := &process{
+		Cmd:     exec.Command(bin, append([]string{"mock", "--addr", "127.0.0.1:0"}, args...)...),
+		printed: map[string]string{},
+	}
 	p.Stderr = os.Stderr
 	out, err := p.StdoutPipe()
 	require.NoError(t, err)
@@ -89,11 +106,11 @@ func startMock(t *testing.T, args ...string) *process {
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	p.out = bufio.NewScanner(out)
 	for p.out.Scan() {
-		words := strings.Fields(p.out.Text())
-		if len(words) == 3 && words[0] == "base" {
-			p.base = words[2]
+		if m := printedLine.FindStringSubmatch(p.out.Text()); m != nil {
+			p.printed[m[1]] = m[2]
 		}
-		if len(words) > 1 && words[0] == "token" {
+		if p.printed["token"] != "" {
+			p.base = p.printed["base URL"]
 			return p
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -16,41 +15,60 @@ func mockCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mock",
 		Usage: "run the mock payment service until SIGINT or SIGTERM",
-		Description: "Everything is kept in memory. Play the payer with\n" +
+		Description: "Everything is kept in memory: a mock that is started again knows nothing of before.\n" +
+			"Play the customer and the bank on the dashboard, or pay a payment with\n" +
 			"   curl -X POST <base URL>/_mock/payments/<payToken>/deposit -d '{\"payer\":\"Kim\",\"amount\":10000}'",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "addr", Value: "127.0.0.1:8080", Usage: "listen on `HOST:PORT`; port 0 lets the system choose"},
-			&cli.StringSliceFlag{
-				Name: "token", Value: []string{mockserver.DefaultToken},
-				Usage: "application API `TOKEN`, beginning with test_; repeat it for more applications",
-			},
-			&cli.StringFlag{Name: "webhook-url", Usage: "send the webhooks of the first application to this `URL`"},
-			&cli.BoolFlag{Name: "allow-remote", Usage: "allow addresses that are not loopback (anyone who reaches the mock can complete payments)"},
-		},
+		Flags: mockFlags(),
+		// A dialect has commas in it.
+		DisableSliceFlagSeparator: true,
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if err := noArguments(c); err != nil {
+			cfg, err := mockConfig(c)
+			if err != nil {
 				return err
 			}
-			return runMock(ctx, mockserver.Config{
-				Addr:         c.String("addr"),
-				Applications: applications(c.StringSlice("token"), c.String("webhook-url")),
-				AllowRemote:  c.Bool("allow-remote"),
-				Logger:       slog.New(slog.NewTextHandler(c.Root().ErrWriter, nil)),
-			}, c.Root().Writer)
+			if cfg.AllowRemote {
+				if _, err := io.WriteString(c.Root().ErrWriter, remoteBanner); err != nil {
+					return fmt.Errorf("printing the warning: %w", err)
+				}
+			}
+			return runMock(ctx, cfg, c.Root().Writer)
 		},
 	}
 }
 
-// applications is one application for each token; the first has the webhook URI.
-func applications(tokens []string, webhookURL string) []mockserver.Application {
-	list := make([]mockserver.Application, len(tokens))
-	for i, token := range tokens {
-		list[i].Token = token
+const remoteBanner = `
+*****************************************************************
+*  --allow-remote: THIS MOCK MAY BE OPEN TO THE NETWORK.        *
+*  Whoever reaches it can complete payments, read everything    *
+*  and make it send webhooks anywhere. It has no password.      *
+*  Never use it with real money or with tokens of a live        *
+*  service.                                                     *
+*****************************************************************
+
+`
+
+func mockConfig(c *cli.Command) (mockserver.Config, error) {
+	var cfg mockserver.Config
+	if err := noArguments(c); err != nil {
+		return cfg, err
 	}
-	if len(list) > 0 {
-		list[0].WebhookURL = webhookURL
+	apps, err := applications(c)
+	if err != nil {
+		return cfg, err
 	}
-	return list
+	clock, err := parseClock(c.String("clock"))
+	if err != nil {
+		return cfg, err
+	}
+	return mockserver.Config{
+		Addr:         c.String("addr"),
+		Applications: apps,
+		Clock:        clock,
+		Lifetime:     c.Duration("lifetime"),
+		LateDeposit:  c.Bool("late-deposit"),
+		AllowRemote:  c.Bool("allow-remote"),
+		Logger:       slog.New(slog.NewTextHandler(c.Root().ErrWriter, nil)),
+	}, nil
 }
 
 // runMock serves until ctx ends. What it prints says that connections are taken.
@@ -63,16 +81,22 @@ func runMock(ctx context.Context, cfg mockserver.Config, stdout io.Writer) error
 	if err := s.Start(); err != nil {
 		return err
 	}
-	var tokens []string
-	for _, app := range s.Applications() {
-		tokens = append(tokens, app.Token)
-	}
-	_, err = fmt.Fprintf(stdout, "The mock payment service is ready. Stop it with Ctrl-C.\n"+
-		"  base URL       %s\n  checkout base  %s\n  control API    %s/_mock\n  token          %s\n",
-		s.URL(), s.CheckoutURL(), s.URL(), strings.Join(tokens, ", "))
-	if err != nil {
-		return fmt.Errorf("printing the address: %w", err)
+	if _, err = io.WriteString(stdout, ready(s)); err != nil {
+		return fmt.Errorf("printing the addresses: %w", err)
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// ready tells where everything is. The tokens are shown here on purpose: whoever
+// started the mock has to give them to the program under test.
+func ready(s *mockserver.Server) string {
+	base := s.URL()
+	text := fmt.Sprintf("The mock payment service is ready. Stop it with Ctrl-C.\n"+
+		"  base URL       %s\n  dashboard      %s/_mock/\n  store          %s/store/\n"+
+		"  checkout base  %s\n  control API    %s/_mock\n", base, base, base, s.CheckoutURL(), base)
+	for _, app := range s.Applications() {
+		text += fmt.Sprintf("  token          %s  (%s)\n", app.Token, app.Name)
+	}
+	return text
 }
