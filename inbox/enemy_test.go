@@ -342,7 +342,7 @@ func TestHandlerAfterTheSnapshot(t *testing.T) {
 	go func() { first <- s.box.Accept(context.Background(), b) }()
 	<-time.After(200 * time.Millisecond)
 	require.NoError(t, lock.Rollback())
-	time.Sleep(500 * time.Millisecond) // the group waits for a
+	<-time.After(500 * time.Millisecond) // the group waits for a
 	require.NoError(t, other.Accept(t.Context(), b))
 	stop := running(t, other)
 	<-in
@@ -350,7 +350,7 @@ func TestHandlerAfterTheSnapshot(t *testing.T) {
 	var got error
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	time.Sleep(300 * time.Millisecond)
+	<-time.After(300 * time.Millisecond)
 	got = s.box.Accept(ctx, nthPayment(5))
 	close(out)
 	for range 3 {
