@@ -96,7 +96,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"an order is given to a second payment", "inbox/store.go",
-		"SET payment_id = ?2 WHERE order_id = ?1 AND payment_id IS NULL\n", "SET payment_id = ?2 WHERE order_id = ?1\n",
+		"p.order_id = ?1 AND p.payment_id IS NULL {skip})\n", "p.order_id = ?1 {skip})\n",
 		"./inbox", "TestSQLite$/^TakenOrderStaysTaken",
 	},
 	{
