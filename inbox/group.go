@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -88,7 +89,14 @@ func (g *group[T]) withdraw(e *entry[T]) {
 
 // run commits batch after batch until nothing waits.
 func (g *group[T]) run() {
-	for batch := g.take(); len(batch) > 0; batch = g.take() {
+	for {
+		// Who is ready to run may be about to join: under load a batch is larger for it, and
+		// otherwise this costs nothing.
+		runtime.Gosched()
+		batch := g.take()
+		if len(batch) == 0 {
+			return
+		}
 		values := make([]T, len(batch))
 		for i, e := range batch {
 			values[i] = e.value
