@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,15 +23,13 @@ const (
 
 // benchMock compares the mock's rate with the bare handler's at 64 connections.
 func benchMock(rounds int) ([]result, error) {
-	post := fmt.Sprintf("POST /payments HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(loadBody), loadBody)
-	get := "GET /callback/rest?token=" + benchToken + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 	var results []result
 	for _, c := range []struct {
 		name, request, want string
 		preload             int
 	}{
-		{"mock POST /payments", post, `"payToken"`, 0},
-		{"mock GET /callback/rest", get, `"paid_amount"`, (rounds + 1) * mockCalls},
+		{"mock POST /payments", postPayment(), `"payToken"`, 0},
+		{"mock GET /callback/rest", getRest(), `"paid_amount"`, (rounds + 1) * mockCalls},
 	} {
 		r, err := mockPair(rounds, c.name, []byte(c.request), c.want, c.preload)
 		if err != nil {
@@ -39,6 +38,14 @@ func benchMock(rounds int) ([]result, error) {
 		results = append(results, r)
 	}
 	return results, nil
+}
+
+func postPayment() string {
+	return fmt.Sprintf("POST /payments HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(loadBody), loadBody)
+}
+
+func getRest() string {
+	return "GET /callback/rest?token=" + benchToken + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 }
 
 func mockPair(rounds int, name string, request []byte, want string, preload int) (result, error) {
@@ -118,9 +125,9 @@ func (l *load) call() error {
 	return c.read(l.want)
 }
 
-// read takes one answer with a Content-Length.
+// read takes one answer, with a Content-Length or in chunks.
 func (c *loadConn) read(want []byte) error {
-	length := -1
+	length, chunked := -1, false
 	for first := true; ; first = false {
 		line, err := c.in.ReadSlice('\n')
 		if err != nil {
@@ -133,11 +140,15 @@ func (c *loadConn) read(want []byte) error {
 		if len(line) == 0 {
 			break
 		}
+		chunked = chunked || bytes.EqualFold(line, []byte("Transfer-Encoding: chunked"))
 		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), "Content-Length") {
 			if _, err := fmt.Sscan(string(value), &length); err != nil {
 				return err
 			}
 		}
+	}
+	if length < 0 && chunked {
+		return c.readChunks(want)
 	}
 	if length < 0 {
 		return fmt.Errorf("%s: no length", http.StatusText(http.StatusLengthRequired))
@@ -151,4 +162,30 @@ func (c *loadConn) read(want []byte) error {
 	}
 	_, err = io.CopyN(io.Discard, c.in, int64(length))
 	return err
+}
+
+func (c *loadConn) readChunks(want []byte) error {
+	var body []byte
+	for {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		size, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 16, 32)
+		if err != nil {
+			return err
+		}
+		chunk := make([]byte, size+2) // and the line's end
+		if _, err := io.ReadFull(c.in, chunk); err != nil {
+			return err
+		}
+		if size == 0 {
+			break
+		}
+		body = append(body, chunk[:size]...)
+	}
+	if !bytes.Contains(body, want) {
+		return fmt.Errorf("unexpected answer %s", body)
+	}
+	return nil
 }
