@@ -22,13 +22,13 @@ const historyBody = `'{"id":"' || id || '","identifier":"player-' || n || '","st
 // {rows} yields (n, id), {uuid} is a made-up UUID, {since} the
 // first one's time: recent, so that no body is due to be dropped.
 var historySQL = []string{
-	`INSERT INTO depositpay_payments (payment_id, stage, source, own, identifier, order_id, amount, items, record, run_at, attempt, tries, first_seen, done_at)
+	`INSERT INTO depositpay_payments (payment_id, stage, source, own, identifier, order_id, amount, items, record, run_at, attempt, tries, first_seen, ready_at, done_at)
 	 SELECT id, 3, 1, 1, 'player-' || n, {uuid}, CAST(1000 + n % 90000 AS text), '[{"name":"Sword of the north","price":1000,"count":1}]',
-	 {body}, {since} + n * 1000, 1, 1, {since} + n * 1000, {since} + n * 1000 + 500 FROM {rows}`,
+	 {body}, {since} + n * 1000, 1, 1, {since} + n * 1000, {since} + n * 1000, {since} + n * 1000 + 500 FROM {rows}`,
 	`INSERT INTO depositpay_orders (order_id, payment_id, identifier, amount, items, created_at)
 	 SELECT order_id, payment_id, identifier, amount, items, first_seen FROM depositpay_payments WHERE stage = 3`,
-	`INSERT INTO depositpay_receipts (payment_id, channel, outcome, body, at)
-	 SELECT payment_id, 1, 'record', record, first_seen FROM depositpay_payments WHERE stage = 3`,
+	`INSERT INTO depositpay_receipts (payment_id, channel, outcome, attempt, body, at)
+	 SELECT payment_id, 1, 'repeat', 1, record, first_seen FROM depositpay_payments WHERE stage = 3`,
 }
 
 // Ids that strangers named: they wait, and never become due.
