@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Dialect is the kind of database that holds the ledger.
@@ -23,6 +24,7 @@ type dialect struct {
 	list    string // the strings of the JSON array ?1
 	tie     string // the column that orders payments first seen at the same time
 	replace *strings.Replacer
+	known   sync.Map // of the statements that are constants: what sql has made of them
 }
 
 const (
@@ -51,6 +53,17 @@ var parameter = regexp.MustCompile(`\?(\d+)`)
 // {skip} the row locks, {first} the receipts r that hold a first record, {new} the condition that the payment is not there, {tie} what orders within one tick, {list} the strings of the JSON
 // array ?1, ?1 a parameter.
 func (d *dialect) sql(statement string) string {
+	if s, ok := d.known.Load(statement); ok {
+		return s.(string)
+	}
+	s := d.words(statement)
+	d.known.Store(statement, s)
+	return s
+}
+
+// words is sql for statements that are made for a call: there is no end of them, so they
+// are not remembered.
+func (d *dialect) words(statement string) string {
 	s := d.replace.Replace(statement)
 	if d.name == PostgreSQL {
 		s = parameter.ReplaceAllString(s, `$$$1`)

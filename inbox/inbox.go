@@ -37,9 +37,8 @@ type Inbox struct {
 	polls   pollLines
 	evicted atomic.Int64 // hints given up
 
-	recovering sync.Mutex
-	recovered  atomic.Bool // what dead pollers left was taken in
-	failing    atomic.Bool // the last group was not stored
+	recovered atomic.Bool // what dead pollers left was taken in
+	failing   atomic.Bool // the last group was not stored
 }
 
 const (

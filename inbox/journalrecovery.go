@@ -66,13 +66,17 @@ func (b *Inbox) pollAlive(ctx context.Context, line *pollLine) (alive bool, err 
 	return n == 1, tx.Commit()
 }
 
-// beatStep beats for pollers that wait, and takes in what dead ones of other processes
+// beatStep beats for pollers that wait, and has reconciliation take in what dead ones
 // have left.
 func (b *Inbox) beatStep(ctx context.Context) (more bool, err error) {
 	if err := b.beatLines(ctx); err != nil {
 		return false, err
 	}
-	return false, b.recoverPolls(ctx)
+	dead, err := b.markDead(ctx)
+	if dead > 0 {
+		b.askReconcile()
+	}
+	return false, err
 }
 
 func (b *Inbox) beatLines(ctx context.Context) error {
@@ -106,9 +110,7 @@ func (b *Inbox) ownLine(id string) bool {
 // takes in what they had received and not yet handed over. For an hour it looks at them
 // again: a poller that was taken for dead may have gone on a little.
 func (b *Inbox) recoverPolls(ctx context.Context) error {
-	b.recovering.Lock()
-	defer b.recovering.Unlock()
-	if err := b.markDead(ctx); err != nil {
+	if _, err := b.markDead(ctx); err != nil {
 		return err
 	}
 	ids, err := b.strings(ctx, sqlAbandoned)
@@ -135,24 +137,26 @@ func (b *Inbox) recoverPolls(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (b *Inbox) markDead(ctx context.Context) error {
-	dead := beatDead.Microseconds()
+// markDead marks the lines of pollers that are dead, and returns how many there were.
+func (b *Inbox) markDead(ctx context.Context) (dead int, err error) {
+	silence := beatDead.Microseconds()
 	if b.cfg.SQLite != nil {
-		dead = -1 // the file has one process: nobody else lives
+		silence = -1 // the file has one process: nobody else lives
 	}
-	quiet, err := b.strings(ctx, sqlQuiet, dead)
+	quiet, err := b.strings(ctx, sqlQuiet, silence)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, id := range quiet {
 		if b.ownLine(id) {
 			continue
 		}
 		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlUnclean), id); err != nil {
-			return err
+			return dead, err
 		}
+		dead++
 	}
-	return nil
+	return dead, nil
 }
 
 const sqlRaw = `SELECT receipt_id, body FROM {p}receipts

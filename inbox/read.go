@@ -126,7 +126,7 @@ func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, siz
 		}
 		where += " AND stage IN (" + strings.Join(stages, ", ") + ")"
 	}
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlEntry+where+` ORDER BY first_seen, payment_id LIMIT ?3`), args...)
+	rows, err := b.store.reader().QueryContext(ctx, b.d.words(sqlEntry+where+` ORDER BY first_seen, payment_id LIMIT ?3`), args...)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: list: %w", err)
 	}

@@ -65,7 +65,7 @@ func (s *Server) answerControl(c *call) (answer []byte, problem *Error) {
 	var methods []string
 	for _, route := range controlRoutes {
 		switch {
-		case !route.matches(c.Request):
+		case !matchPath(controlRoot+route.path, c.Request):
 		case route.method == c.Method:
 			return route.serve(s, c)
 		default:
@@ -76,22 +76,4 @@ func (s *Server) answerControl(c *call) (answer []byte, problem *Error) {
 		return nil, &Error{Code: CodeNotFound, Message: "the control API has no such path"}
 	}
 	return nil, wrongMethod(strings.Join(methods, " and "))
-}
-
-// matches also notes the parts of the path that stand in braces.
-func (route *controlRoute) matches(r *http.Request) bool {
-	wanted, given := strings.Split(controlRoot+route.path, "/"), strings.Split(r.URL.Path, "/")
-	if len(wanted) != len(given) {
-		return false
-	}
-	for i, part := range wanted {
-		name, isName := strings.CutPrefix(part, "{")
-		switch {
-		case isName && given[i] != "":
-			r.SetPathValue(strings.TrimSuffix(name, "}"), given[i])
-		case part != given[i]:
-			return false
-		}
-	}
-	return true
 }

@@ -67,8 +67,8 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 	switch {
 	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
 		// The confirm may have completed it, and nobody names it again: have it asked for.
-		if noteErr := h.note(context.WithoutCancel(ctx), id, StandingUnknown); noteErr != nil {
-			err = errors.Join(err, noteErr)
+		if standing == StandingExpected { // an unknown one is noted already
+			err = errors.Join(err, h.note(context.WithoutCancel(ctx), id, StandingUnknown))
 		}
 		return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, err}
 	case err != nil:

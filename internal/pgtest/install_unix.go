@@ -3,14 +3,14 @@
 package pgtest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+
+	"github.com/depositpay/depositpay-go/internal/debian"
 )
 
 // binaries finds the server's programs, and installs them where that may be done.
@@ -28,7 +28,7 @@ func binaries() (string, error) {
 // install installs Debian's package. Several test binaries run at once: one does it, and
 // the others wait and find it done.
 func install(configuration string, folders []string) (string, error) {
-	release, err := queue(filepath.Join(os.TempDir(), "depositpay-pgtest-install"))
+	release, err := debian.Queue(filepath.Join(os.TempDir(), "depositpay-pgtest-install"))
 	if err != nil {
 		return "", err
 	}
@@ -40,16 +40,8 @@ func install(configuration string, folders []string) (string, error) {
 	if err := noMainCluster(configuration); err != nil {
 		return "", err
 	}
-	// Another program may be in the middle of an installation: wait for it.
-	for _, args := range [][]string{
-		{"-o", "DPkg::Lock::Timeout=300", "update", "-qq"},
-		{"-o", "DPkg::Lock::Timeout=300", "install", "-y", "-qq", "--no-install-recommends", "postgresql"},
-	} {
-		cmd := exec.CommandContext(context.Background(), "apt-get", args...) //nolint:gosec // the two lines above
-		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("apt-get %s: %w: %s", args[2], err, tail(out))
-		}
+	if err := debian.Install("postgresql"); err != nil {
+		return "", err
 	}
 	return findBinaries(folders)
 }
@@ -69,22 +61,4 @@ func noMainCluster(directory string) error {
 	}
 	_, err = file.WriteString("create_main_cluster = false\n")
 	return errors.Join(err, file.Close())
-}
-
-// queue waits until no other process is in the queue of this name.
-func queue(name string) (release func(), err error) {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a fixed name
-	if err != nil {
-		return nil, err
-	}
-	for {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return func() { _ = file.Close() }, nil
 }

@@ -1,0 +1,53 @@
+//go:build unix
+
+// Package debian installs Debian's packages for tests that need a real server or browser.
+package debian
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+)
+
+// Install runs apt-get: as it is for root, through sudo, which must not ask, otherwise.
+func Install(packages ...string) error {
+	apt := []string{"apt-get", "-o", "DPkg::Lock::Timeout=300"} // another program may be in the middle of an installation
+	if os.Geteuid() != 0 {
+		apt = slices.Insert(apt, 0, "sudo", "-n")
+	}
+	for _, args := range [][]string{
+		{"update", "-qq"},
+		append([]string{"install", "-y", "-qq", "--no-install-recommends"}, packages...),
+	} {
+		line := slices.Concat(apt, args)
+		cmd := exec.CommandContext(context.Background(), line[0], line[1:]...) //nolint:gosec // the lines above
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("apt-get %s: %w: …%s", args[0], err, out[max(0, len(out)-1500):])
+		}
+	}
+	return nil
+}
+
+// Queue waits until no other process is in the queue of this name, a file: several test
+// binaries run at once.
+func Queue(name string) (release func(), err error) {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a fixed name
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() { _ = file.Close() }, nil
+}
