@@ -23,17 +23,32 @@ type claim struct {
 	broken   error // the record cannot be read
 }
 
-// There is no state "running", hence nothing that can stick: a claim pushes run_at to
-// the end of its lease. The order comes along.
+// There is no state "running", hence nothing that can stick: a claim is a lease that
+// ends. It stands in no index, so that PostgreSQL need not write the row into all of
+// them once more. The order comes along.
 const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
-		WHERE p.stage = 2 AND p.run_at <= {now} /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
-	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1
+		WHERE p.stage = 2 AND p.run_at <= {now} AND p.leased <= {now} /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
+	UPDATE {p}payments SET leased = {now} + ?2, attempt = attempt + 1, tries = tries + 1
 	WHERE payment_id IN (SELECT payment_id FROM c)
 	RETURNING payment_id, attempt, tries, approved, record, order_id, identifier, amount, items`
 
 // Of one identifier only the earliest that is ready may be claimed.
-const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = 2 AND q.identifier = p.identifier
+const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = 2 AND q.ordered = 1 AND q.identifier = p.identifier
 	AND (q.ready_at < p.ready_at OR q.ready_at = p.ready_at AND q.{tie} < p.{tie})))`
+
+// sqlPutInOrder is for payments that were accepted while order did not matter.
+const sqlPutInOrder = `UPDATE {p}payments SET ordered = 1 WHERE payment_id IN
+	(SELECT p.payment_id FROM {p}payments p WHERE p.ordered = 0 AND /*stage*/ {skip})`
+
+// putInOrder prepares what is not done yet for Config.InOrder. It finds each by an index.
+func (b *Inbox) putInOrder(ctx context.Context) error {
+	for _, stage := range []string{"p.stage < 2", "p.stage = 2", "p.stage IN (1, 4, 5)"} {
+		if _, err := b.store.ledger().ExecContext(ctx, b.d.words(strings.Replace(sqlPutInOrder, "/*stage*/", stage, 1))); err != nil {
+			return fmt.Errorf("inbox: Config.InOrder: %w", err)
+		}
+	}
+	return nil
+}
 
 func (b *Inbox) sqlClaim() string {
 	order := ""
@@ -49,6 +64,9 @@ func (b *Inbox) claim(ctx context.Context, n int) (claims []claim, err error) {
 		claims = append(claims, c)
 		return err
 	}, n, b.cfg.lease().Microseconds())
+	if len(claims) > 0 {
+		err = b.cfg.hook.after(stepClaimed, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("inbox: claim: %w", err)
 	}
@@ -76,8 +94,8 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 // somebody else has claimed the payment since.
 const (
 	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
-	sqlLater = `UPDATE {p}payments SET run_at = {now} + ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
-	sqlAside = `UPDATE {p}payments SET stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+	sqlLater = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+	sqlAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
 )
 
 // A run that did not succeed is kept among the receipts, with its attempt.
@@ -112,7 +130,7 @@ func (b *Inbox) fenced(ctx context.Context, c *claim, outcome Outcome, reason, s
 // Of those that differ only the latest counts: two of them would take turns for ever.
 const sqlLatest = `SELECT r.channel, r.body FROM {p}receipts r JOIN {p}payments p ON p.payment_id = r.payment_id
 		WHERE r.receipt_id = (SELECT max(l.receipt_id) FROM {p}receipts l WHERE l.payment_id = ?1 AND l.outcome = 'differs')
-		AND r.body <> p.record`
+		AND r.body <> p.record AND p.stage + 0 = 4`
 
 // lookAgain gives a payment that goes to review its latest record if another one came
 // while it waited for its handler: the first may have been that of a voucher that
@@ -144,7 +162,27 @@ func (b *Inbox) aside(ctx context.Context, c *claim, stage Stage, reason string)
 	if stage == StageDead {
 		outcome = OutcomeDead
 	}
-	return b.fenced(ctx, c, outcome, reason, sqlAside, stage)
+	if err := b.fenced(ctx, c, outcome, reason, sqlAside, stage); err != nil || outcome != OutcomeReview {
+		return err
+	}
+	return b.lookOnceMore(ctx, c)
+}
+
+// lookOnceMore is for a record that was taken in while the payment went to review: it saw
+// the payment waiting for its handler, and was not seen from there.
+func (b *Inbox) lookOnceMore(ctx context.Context, c *claim) error {
+	if b.d.name == SQLiteStore {
+		return nil // one writer
+	}
+	tx, err := b.store.ledger().BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := b.lookAgain(ctx, tx, c); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // later lets a claimed payment run again after wait µs; uncounted if it is not to

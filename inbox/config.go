@@ -37,7 +37,7 @@ type Handler func(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 
 // Config configures Open. Client, Handler and one of DB and SQLite are required.
 type Config struct {
-	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps three connections of it
+	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps four connections of it
 	// for itself, and uses up to Concurrency+1 more.
 	DB *sql.DB
 	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it.
@@ -67,6 +67,7 @@ type Config struct {
 	Concurrency int
 	// InOrder hands over the payments of one identifier one after another, in the order
 	// of arrival: the next one waits until the one before is done, in review or dead.
+	// All replicas must agree on it.
 	InOrder bool
 	// HandlerTimeout bounds one run of the handler. Default 30 s.
 	HandlerTimeout time.Duration
@@ -97,6 +98,7 @@ type Config struct {
 	Logger *slog.Logger
 
 	shortLease time.Duration // of tests: a lease that ends before the handler's time-out
+	hook       hook          // of tests: see failpoint
 }
 
 // Product is a product of the game store's dashboard.
@@ -167,9 +169,9 @@ func (cfg *Config) validate() error {
 		return errors.New("inbox: Config.ConfirmRate: is negative")
 	}
 	if cfg.DB != nil {
-		if limit := cfg.DB.Stats().MaxOpenConnections; limit > 0 && limit < cfg.Concurrency+4 {
-			return fmt.Errorf("inbox: Config.Concurrency: %d handlers and the inbox's own 4 connections do not fit the pool's limit of %d; "+
-				"raise DB.SetMaxOpenConns or lower Concurrency", cfg.Concurrency, limit)
+		if limit := cfg.DB.Stats().MaxOpenConnections; limit > 0 && limit < cfg.Concurrency+1+postgresConnections {
+			return fmt.Errorf("inbox: Config.Concurrency: %d handlers and the inbox's own %d connections do not fit the pool's limit of %d; "+
+				"raise DB.SetMaxOpenConns or lower Concurrency", cfg.Concurrency, 1+postgresConnections, limit)
 		}
 	}
 	return validPrefix(cfg.TablePrefix)

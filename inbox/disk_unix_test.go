@@ -27,6 +27,12 @@ func TestDiskFull(t *testing.T) {
 	p := begin(t, childConfig{SQLite: path, Hold: holdFullDisk, Run: true})
 	p.hear("recovered")
 	p.kill()
+	requireRecovered(t, p, path)
+}
+
+// requireRecovered: all that p acknowledged is done, once.
+func requireRecovered(t *testing.T, p *process, path string) {
+	t.Helper()
 	require.NotEmpty(t, p.refused)
 	require.NotEmpty(t, p.acks)
 	t.Logf("%d acknowledged, %d refused, the first with %q", len(p.acks), len(p.refused), p.refused[0])
@@ -41,7 +47,8 @@ func TestDiskFull(t *testing.T) {
 	books.requireExact(books.done())
 }
 
-// fullDisk is the child of TestDiskFull. The limit of a file's size stands for the disk.
+// fullDisk is the child of TestDiskFull. The limit of a file's size stands for the disk,
+// unless the ledger has one of its own.
 func (c *child) fullDisk() error {
 	signal.Ignore(syscall.SIGXFSZ) // an error in place of the end
 	box, err := c.open()
@@ -57,17 +64,12 @@ func (c *child) fullDisk() error {
 	if _, err := box.BeforePoll(ctx); err != nil { // the journal is open when the disk fills up
 		return err
 	}
-	var unlimited syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unlimited); err != nil {
-		return err
+	fill := limitFiles
+	if c.Disk != "" {
+		fill = fillDisk
 	}
-	limited := unlimited
-	info, err := os.Stat(c.SQLite + "-intake-wal")
+	makeRoom, err := fill(c.SQLite)
 	if err != nil {
-		return err
-	}
-	limited.Cur = uint64(info.Size()) + 64<<10
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limited); err != nil {
 		return err
 	}
 	n := 0
@@ -94,7 +96,7 @@ func (c *child) fullDisk() error {
 	if _, err := box.BeforePoll(ctx); err == nil {
 		return errors.New("the poller may poll although nothing can be stored")
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &unlimited); err != nil {
+	if err := makeRoom(); err != nil {
 		return err
 	}
 	for range 20 {
@@ -110,7 +112,31 @@ func (c *child) fullDisk() error {
 	if err := c.idle(waiting, box); err != nil {
 		return err
 	}
+	if c.Disk != "" {
+		if err := rescue(c.SQLite, c.Disk); err != nil {
+			return err
+		}
+	}
 	c.say("recovered")
 	<-c.lines
 	return nil
+}
+
+// room is how much a full disk still takes.
+const room = 64 << 10
+
+// limitFiles lets no file grow much beyond what the intake's is now.
+func limitFiles(path string) (makeRoom func() error, err error) {
+	var unlimited syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &unlimited); err != nil {
+		return nil, err
+	}
+	limited := unlimited
+	info, err := os.Stat(path + "-intake-wal")
+	if err != nil {
+		return nil, err
+	}
+	limited.Cur = uint64(info.Size()) + room
+	makeRoom = func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &unlimited) }
+	return makeRoom, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limited)
 }

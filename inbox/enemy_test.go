@@ -116,7 +116,8 @@ func TestBindDoesNotWaitForAHandler(t *testing.T) {
 			c.AcceptUnknown = false
 			c.Handler = func(context.Context, *sql.Tx, payments.Payment) error { close(in); <-out; return nil }
 		})
-		p := nthPayment(1)
+		lane := s.sameLane(2)
+		p := lane[0]
 		slow := &slowCreate{Client: s.client, id: p.ID, reached: make(chan struct{}), answer: make(chan struct{})}
 		s.cfg.Client = slow
 		s.box = s.open()
@@ -130,14 +131,18 @@ func TestBindDoesNotWaitForAHandler(t *testing.T) {
 		require.NoError(t, s.box.Accept(t.Context(), p)) // record is faster than the answer of Create
 		<-in
 		close(slow.answer)
-		<-time.After(200 * time.Millisecond)
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		err := s.box.Accept(ctx, nthPayment(2))
+		bound := ctx.Err
+		select {
+		case err := <-created:
+			bound = func() error { return err }
+		case <-ctx.Done():
+		}
+		err := s.box.Accept(ctx, lane[1])
 		close(out)
-		cerr := <-created
 		stop()
-		require.NoError(t, cerr)
+		require.NoError(t, bound(), "the order's payment is registered while its handler runs")
 		require.NoError(t, err, "an acceptance of another payment, while a handler runs")
 	})
 }
@@ -313,51 +318,124 @@ func TestRefusedRawBody(t *testing.T) {
 // TestHandlerAfterTheSnapshot: a handler took a row after the snapshot of the acceptance that looks at it.
 func TestHandlerAfterTheSnapshot(t *testing.T) {
 	in, out := make(chan struct{}), make(chan struct{})
+	var slow uuid.UUID
 	s := newStand(t, true, func(c *inbox.Config) {
-		c.Handler = func(context.Context, *sql.Tx, payments.Payment) error { close(in); <-out; return nil }
+		c.Handler = func(_ context.Context, _ *sql.Tx, p payments.Payment) error {
+			if p.ID == slow {
+				close(in)
+				<-out
+			}
+			return nil
+		}
 	})
-	a, b := nthPayment(0), nthPayment(1)
+	lane := s.sameLane(4)
+	a, b, leader, last := lane[0], lane[1], lane[2], lane[3]
 	if a.ID.String() > b.ID.String() {
 		a, b = b, a
 	}
+	slow = b.ID
 	for _, p := range []payments.Payment{a, b} {
 		require.NoError(t, s.box.Expect(t.Context(), p.ID, payments.CreateRequest{Title: "x", Identifier: p.Identifier, Amount: p.PaidAmount}))
 	}
+	require.NoError(t, s.box.Accept(t.Context(), leader))
 	other := s.open()
 	hold, err := s.ledger.Begin() // what holds an unpaid row for a moment
 	require.NoError(t, err)
 	_, err = hold.Exec(`SELECT 1 FROM depositpay_payments WHERE payment_id = $1 FOR UPDATE`, a.ID.String())
 	require.NoError(t, err)
 	first := make(chan error, 3)
-	// an op that holds the leader up, so that the two gather
+	accept := func(p payments.Payment) { first <- s.box.Accept(context.Background(), p) }
+	// A repeat whose receipt must wait holds the leader up, so that the two gather.
 	lock, err := s.ledger.Begin()
 	require.NoError(t, err)
-	_, err = lock.Exec(`LOCK TABLE depositpay_orders IN ACCESS EXCLUSIVE MODE`)
+	_, err = lock.Exec(`LOCK TABLE depositpay_receipts IN ACCESS EXCLUSIVE MODE`)
 	require.NoError(t, err)
-	go func() {
-		first <- s.box.Expect(context.Background(), uuid.New(), payments.CreateRequest{Title: "x", Identifier: "z", Amount: a.PaidAmount})
-	}()
-	<-time.After(200 * time.Millisecond)
-	go func() { first <- s.box.Accept(context.Background(), a) }()
-	go func() { first <- s.box.Accept(context.Background(), b) }()
-	<-time.After(200 * time.Millisecond)
+	go accept(leader)
+	s.awaitLock("relation")
+	go accept(a)
+	go accept(b)
+	s.awaitQueued(2)
 	require.NoError(t, lock.Rollback())
-	<-time.After(500 * time.Millisecond) // the group waits for a
+	s.awaitQueued(0)
+	s.awaitLock("transactionid") // the group waits for a
 	require.NoError(t, other.Accept(t.Context(), b))
 	stop := running(t, other)
 	<-in
 	require.NoError(t, hold.Rollback())
-	var got error
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	<-time.After(300 * time.Millisecond)
-	got = s.box.Accept(ctx, nthPayment(5))
+	got := s.box.Accept(ctx, last) // behind that group
 	close(out)
 	for range 3 {
 		require.NoError(t, <-first)
 	}
 	stop()
 	require.NoError(t, got, "an acceptance while a handler runs")
+}
+
+// TestDiffersInTheInstantOfReview: a record that says something else comes while the
+// payment goes to review, seen from neither side. It gets its look all the same.
+func TestDiffersInTheInstantOfReview(t *testing.T) {
+	for name, acceptFirst := range map[string]bool{"AcceptedFirst": true, "ReviewedFirst": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, true, func(c *inbox.Config) { c.AcceptUnknown = false })
+			// Whoever writes this waits in its commit for the lock of the same number.
+			table, lock := "payments", "WHEN (NEW.stage = 4)"
+			if !acceptFirst {
+				table, lock = "receipts", "WHEN (NEW.outcome = 'differs')"
+			}
+			for _, statement := range []string{
+				`CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NEW; END $$`,
+				`CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON depositpay_` + table + ` DEFERRABLE INITIALLY DEFERRED FOR EACH ROW ` + lock + ` EXECUTE FUNCTION late()`,
+			} {
+				_, err := s.ledger.Exec(statement)
+				require.NoError(t, err)
+			}
+			p := nthPayment(0)
+			second := p
+			second.PaidAmount = payments.NewAmount(777)
+			require.NoError(t, s.box.Accept(t.Context(), p))
+			hold, err := s.ledger.Conn(t.Context())
+			require.NoError(t, err)
+			defer func() { require.NoError(t, hold.Close()) }()
+			_, err = hold.ExecContext(t.Context(), `SELECT pg_advisory_lock(7)`)
+			require.NoError(t, err)
+			accepted := make(chan error, 1)
+			accept := func() { accepted <- s.box.Accept(context.Background(), second) }
+			inReview := func() bool {
+				e, err := s.box.Get(t.Context(), p.ID.String())
+				return err == nil && e.Stage == inbox.StageReview
+			}
+			if acceptFirst {
+				stop := running(t, s.box)
+				defer stop()
+				s.awaitLock("advisory")
+				accept()
+			} else {
+				go accept()
+				s.awaitLock("advisory")
+				stop := running(t, s.box)
+				defer stop()
+				require.Eventually(t, inReview, patience, time.Millisecond)
+			}
+			_, err = hold.ExecContext(t.Context(), `SELECT pg_advisory_unlock(7)`)
+			require.NoError(t, err)
+			require.NoError(t, <-accepted)
+			require.Eventually(t, func() bool {
+				e, err := s.box.Get(t.Context(), p.ID.String())
+				return err == nil && e.Stage == inbox.StageReview && e.Payment.PaidAmount.Cmp(second.PaidAmount) == 0
+			}, patience, time.Millisecond, "the second record has had its look")
+			receipts, err := s.box.Receipts(t.Context(), p.ID.String())
+			require.NoError(t, err)
+			bodies := map[string]int{}
+			for _, r := range receipts {
+				if r.Channel != 0 {
+					bodies[r.Body]++
+				}
+			}
+			require.Len(t, bodies, 2, receipts)
+		})
+	}
 }
 
 type noSink struct {

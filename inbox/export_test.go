@@ -2,7 +2,10 @@ package inbox
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // WithLease shortens the lease below the handler's time-out, which no Config can say:
@@ -12,6 +15,19 @@ func WithLease(cfg Config, lease time.Duration) Config {
 	return cfg
 }
 
+// Queued is how many acceptances wait behind a group that is being committed.
+func Queued(b *Inbox) (n int) {
+	for _, lane := range b.intake {
+		lane.mu.Lock()
+		n += len(lane.waiting)
+		lane.mu.Unlock()
+	}
+	return n
+}
+
+// SameLane tells whether the payments are taken in one after another.
+func SameLane(b *Inbox, one, other string) bool { return b.intake.lane(one) == b.intake.lane(other) }
+
 func DropBodies(b *Inbox) error {
 	for {
 		more, err := b.dropBodies(context.Background())
@@ -19,4 +35,97 @@ func DropBodies(b *Inbox) error {
 			return err
 		}
 	}
+}
+
+// The steps of failpoint.go.
+const (
+	StepAccepted = int(stepAccepted)
+	StepClaimed  = int(stepClaimed)
+	StepFenced   = int(stepFenced)
+	StepHandled  = int(stepHandled)
+	StepDone     = int(stepDone)
+	StepFolded   = int(stepFolded)
+	Steps        = int(failpoints)
+)
+
+// WithHook has h called at the steps; its error is that of the step.
+func WithHook(cfg Config, h func(step int) error) Config {
+	cfg.hook = func(here failpoint) error { return h(int(here)) }
+	return cfg
+}
+
+// Claim is a claimed payment in the hands of a test.
+type Claim struct{ claim claim }
+
+func (c *Claim) Key() string { return c.claim.id }
+
+// Fold makes effective all that was accepted.
+func Fold(b *Inbox) error {
+	for more := true; more; {
+		var err error
+		if more, err = b.store.fold(context.Background()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ClaimAll claims all that is due.
+func ClaimAll(b *Inbox) ([]Claim, error) {
+	if err := Fold(b); err != nil {
+		return nil, err
+	}
+	return ClaimSome(b, 1000)
+}
+
+// Handle hands a claimed payment over, also if it is late.
+func Handle(b *Inbox, c *Claim) { b.run(context.Background(), &c.claim) }
+
+// ConfirmDue confirms what is due, at any rate.
+func ConfirmDue(b *Inbox) error {
+	b.own, b.unknown = rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9)
+	_, err := b.confirmDue(context.Background())
+	return err
+}
+
+// ClaimSome claims up to n of what is due.
+func ClaimSome(b *Inbox, n int) ([]Claim, error) {
+	found, err := b.claim(context.Background(), n)
+	claims := make([]Claim, len(found))
+	for i := range found {
+		claims[i].claim = found[i]
+	}
+	return claims, err
+}
+
+func (c *Claim) Attempt() int64 { return c.claim.attempt }
+
+// How a hand-over ends.
+const (
+	EndedDone   = "done"
+	EndedFenced = "fenced"
+	EndedReview = "review"
+	EndedDead   = "dead"
+	EndedFailed = "failed"
+)
+
+// HandleOnce hands a claimed payment over as Run does, and tells how that ended; err is of
+// the record of it.
+func HandleOnce(b *Inbox, c *Claim) (ended string, err error) {
+	ctx := context.Background()
+	result := b.try(ctx, &c.claim)
+	err = b.record(ctx, &c.claim, result)
+	if result == nil {
+		return EndedDone, err
+	}
+	if errors.Is(result, errFenced) {
+		return EndedFenced, err
+	}
+	if _, ok := errors.AsType[*reviewError](result); ok {
+		return EndedReview, err
+	}
+	if _, ok := errors.AsType[*cancelError](result); ok {
+		return EndedDead, err
+	}
+	return EndedFailed, err
 }

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +43,14 @@ func (s *sqliteStore) foldWith(ctx context.Context, batch []line, apply func(con
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
+	position, err := s.position(ctx, s.statements.in(tx)) // a commit that failed may have happened all the same
+	if err != nil {
+		return err
+	}
 	for _, line := range batch {
+		if line.n <= position {
+			continue
+		}
 		for _, o := range line.ops {
 			if err := apply(ctx, s.statements.in(tx), o); err != nil {
 				return fmt.Errorf("%s of %s: %w", o.Kind, o.ID, err)
@@ -53,7 +61,18 @@ func (s *sqliteStore) foldWith(ctx context.Context, batch []line, apply func(con
 	if _, err := tx.ExecContext(ctx, s.d.sql(sqlSetMeta), "folded "+s.file, last); err != nil {
 		return err
 	}
-	return tx.Commit()
+	return s.hook.after(stepFolded, tx.Commit())
+}
+
+const sqlPosition = `SELECT CAST(value AS INTEGER) FROM {p}meta WHERE name = ?1`
+
+// position is how far the ledger has the intake file.
+func (s *sqliteStore) position(ctx context.Context, q querier) (n int64, err error) {
+	err = q.QueryRowContext(ctx, s.d.sql(sqlPosition), "folded "+s.file).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return n, err
 }
 
 // applyOrKeep applies an op, or keeps it for a person if the ledger takes everything
@@ -67,9 +86,8 @@ func (s *sqliteStore) applyOrKeep(ctx context.Context, x execer, o op) error {
 		if _, undo := x.ExecContext(ctx, "ROLLBACK TO one"); undo != nil {
 			return errors.Join(err, undo)
 		}
-		text, marshalErr := o.MarshalJSON()
-		if keepErr := s.apply(ctx, x, s.unstorable(string(text), err)); marshalErr != nil || keepErr != nil {
-			return errors.Join(err, marshalErr, keepErr) // it is not the op: nothing can be written
+		if keepErr := s.apply(ctx, x, s.unstorable(string(o.appendJSON(nil)), err)); keepErr != nil {
+			return errors.Join(err, keepErr) // it is not the op: nothing can be written
 		}
 	}
 	_, err = x.ExecContext(ctx, "RELEASE one")

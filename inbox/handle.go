@@ -79,7 +79,7 @@ func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := b.fence(ctx, tx, c); err != nil {
+	if err := b.cfg.hook.after(stepFenced, b.fence(ctx, tx, c)); err != nil {
 		return err
 	}
 	if err := b.guard(ctx, tx, c); err != nil {
@@ -88,10 +88,10 @@ func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
 	if err := b.handle(ctx, tx, c); err != nil {
 		return err
 	}
-	if err := b.stillFenced(ctx, tx, c); err != nil {
+	if err := b.cfg.hook.after(stepHandled, b.stillFenced(ctx, tx, c)); err != nil {
 		return err
 	}
-	return tx.Commit()
+	return b.cfg.hook.after(stepDone, tx.Commit())
 }
 
 func (b *Inbox) fence(ctx context.Context, tx *sql.Tx, c *claim) error {

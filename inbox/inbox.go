@@ -21,7 +21,7 @@ type Inbox struct {
 	cfg    Config
 	d      *dialect
 	store  store
-	group  *group[op]
+	intake intake
 	asking *group[*lookup]
 
 	standings standings
@@ -65,17 +65,18 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		nudge:     make(chan struct{}, 1),
 		reconcile: make(chan struct{}, 1),
 	}
-	b.d = newDialect(PostgreSQL, cfg.TablePrefix)
+	name := PostgreSQL
 	if cfg.SQLite != nil {
-		b.d = newDialect(SQLiteStore, cfg.TablePrefix)
+		name = SQLiteStore
 	}
+	b.d = newDialect(name, cfg.TablePrefix, cfg.InOrder)
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
-	b.group = newGroup(groupMax, b.commit)
+	b.intake = newIntake(b)
 	b.asking = newGroup(groupMax, b.lookUp)
 	b.closing = sync.OnceValue(func() error {
-		b.group.close()
+		b.intake.close()
 		b.asking.close()
 		return b.store.close()
 	})
@@ -104,7 +105,7 @@ func (b *Inbox) prepare(ctx context.Context) error {
 		return fmt.Errorf("%w: it has version %d, this code needs %d; call Migrate or run MigrationSQL", ErrSchema, have, schemaVersion)
 	}
 	var err error
-	a := applier{d: b.d, hintDelay: hintDelay.Microseconds()}
+	a := applier{d: b.d, hintDelay: hintDelay.Microseconds(), hook: b.cfg.hook}
 	if b.cfg.SQLite != nil {
 		b.store, err = openSQLiteStore(ctx, *b.cfg.SQLite, a, b.cfg.Logger)
 	} else {
@@ -113,6 +114,11 @@ func (b *Inbox) prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("inbox: open: %w", err)
 	}
+	if b.cfg.InOrder {
+		if err := b.putInOrder(ctx); err != nil {
+			return errors.Join(err, b.store.close())
+		}
+	}
 	return nil
 }
 
@@ -120,49 +126,6 @@ func (b *Inbox) prepare(ctx context.Context) error {
 // returned. It does not close the database. A second Close changes nothing and returns
 // the result of the first.
 func (b *Inbox) Close() error { return b.closing() }
-
-// commit makes a group of ops durable. It is not tied to any one caller's context.
-func (b *Inbox) commit(ops []op) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("inbox: the store panicked: %v", p)
-		}
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
-	defer cancel()
-	err = b.store.accept(ctx, ops)
-	if err != nil && len(ops) > 1 && refusedData(err) {
-		err = b.commitEach(ctx, ops)
-	}
-	b.failing.Store(err != nil && !refusedData(err))
-	if err == nil {
-		b.wake()
-		return nil
-	}
-	if _, some := errors.AsType[eachError](err); some {
-		b.wake()
-		return err
-	}
-	return b.notStored(err)
-}
-
-// commitEach keeps what the database refuses in one op from failing its whole group.
-func (b *Inbox) commitEach(ctx context.Context, ops []op) error {
-	each := make(eachError, len(ops))
-	for i := range ops {
-		if err := b.store.accept(ctx, ops[i:i+1]); err != nil {
-			each[i] = b.notStored(fmt.Errorf("%s of payment %s: %w", ops[i].Kind, ops[i].ID, err))
-		}
-	}
-	return each
-}
-
-func (b *Inbox) notStored(err error) error {
-	if b.cfg.SQLite != nil {
-		return fmt.Errorf("inbox: not stored; see whether the disk is full or the ledger's files are read-only: %w", err)
-	}
-	return fmt.Errorf("inbox: not stored: %w", err)
-}
 
 // wake tells Run that there may be something to do.
 func (b *Inbox) wake() {
@@ -194,6 +157,8 @@ func (b *Inbox) accept(ctx context.Context, p payments.Payment, channel Channel)
 	if p.ID == uuid.Nil {
 		o.Kind, o.ID, o.Reason = opReview, "none-"+uuid.NewString(), ReasonNoID
 	}
+	standing, _ := b.standings.get(p.ID)
+	o.owed = standing == webhook.StandingExpected
 	if err := b.put(ctx, o); err != nil {
 		return err
 	}
@@ -201,14 +166,6 @@ func (b *Inbox) accept(ctx context.Context, p payments.Payment, channel Channel)
 		b.standings.add(p.ID, webhook.StandingHandled)
 	}
 	return nil
-}
-
-// put makes an op durable, together with those of others.
-func (b *Inbox) put(ctx context.Context, o op) error {
-	if err := b.store.room(o.Kind); err != nil {
-		return err
-	}
-	return b.group.do(ctx, o)
 }
 
 // AcceptPolled is Accept for a payment that a poll returned; it satisfies

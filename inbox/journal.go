@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/depositpay/depositpay-go/internal/backoff"
 	"github.com/depositpay/depositpay-go/internal/pollrun"
 	"github.com/depositpay/depositpay-go/payments"
 )
@@ -37,7 +38,7 @@ type pollLine struct {
 const (
 	sqlOpenPolls = `INSERT INTO {p}polls (poll_id, opened_at, beat_at) VALUES (?1, {now}, {now})`
 	sqlClose     = `UPDATE {p}polls SET closed_at = {now}, outcome = ?2 WHERE poll_id = ?1 AND closed_at IS NULL`
-	sqlLoss      = `INSERT INTO {p}polls (poll_id, opened_at, beat_at, outcome) VALUES (?1, {now}, {now}, ?2)`
+	sqlLoss      = `INSERT INTO {p}polls (poll_id, opened_at, beat_at, outcome) VALUES (?1, {now}, {now}, ?2) ON CONFLICT (poll_id) DO NOTHING`
 )
 
 // BeforePoll is called by package poller before every destructive read; it satisfies
@@ -106,10 +107,24 @@ func (b *Inbox) canStore(ctx context.Context) error {
 
 // PollLost is called by package poller when a poll may have completed a payment that
 // it did not receive whole; it satisfies poller.Journal. What did arrive is kept for
-// review, the possible loss is written down, and reconciliation begins.
+// review, the possible loss is written down, and reconciliation begins. If the database
+// is away it tries again until ctx ends, at most for 15 s: nothing is polled meanwhile,
+// and the report is all there is of such a payment.
 func (b *Inbox) PollLost(ctx context.Context, lost error) error {
-	ctx = context.WithoutCancel(ctx)
 	defer b.askReconcile()
+	wait, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	id := uuid.NewString()
+	err := b.noteLoss(context.WithoutCancel(ctx), id, lost)
+	for failures := 0; err != nil && wait.Err() == nil; failures++ {
+		pause(wait, backoff.Delay(failures, tick/4, 2*time.Second, backoff.Jitter()), nil)
+		err = b.noteLoss(context.WithoutCancel(ctx), id, lost)
+	}
+	return err
+}
+
+// noteLoss may be called again after an error, which may have come after the commit.
+func (b *Inbox) noteLoss(ctx context.Context, id string, lost error) error {
 	raw := ""
 	if e, ok := errors.AsType[*payments.Error](lost); ok {
 		raw = string(e.Raw)
@@ -123,7 +138,7 @@ func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 			return err
 		}
 	}
-	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLoss), uuid.NewString(), "ambiguous: "+reasonText(lost))
+	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLoss), id, "ambiguous: "+reasonText(lost))
 	return err
 }
 

@@ -85,7 +85,7 @@ func migrationDialect(name Dialect, prefix string) (*dialect, error) {
 	if name != PostgreSQL && name != SQLiteStore {
 		return nil, fmt.Errorf("inbox: unknown dialect %q", name)
 	}
-	return newDialect(name, prefix), validPrefix(prefix)
+	return newDialect(name, prefix, false), validPrefix(prefix)
 }
 
 func newerSchema(have int) error {

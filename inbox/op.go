@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,6 +25,8 @@ type op struct {
 	OrderID string `json:"ord"`
 	Amount  string `json:"amt"`
 	Items   string `json:"items"`
+
+	owed bool // of opRecord: the ledger is likely to wait for it; not stored
 }
 
 type opKind string
@@ -82,9 +85,9 @@ func identifierKey(identifier string) string {
 	return strings.ToValidUTF8(s[:maxIdentifier/2], "") + "…sha256:" + hex.EncodeToString(hash[:])
 }
 
-// MarshalJSON writes the op by hand: it is in the path of every acceptance.
-func (o op) MarshalJSON() ([]byte, error) {
-	b := make([]byte, 0, 160+len(o.Body)*5/4+len(o.Items))
+// appendJSON writes the op by hand: it is in the path of every acceptance.
+func (o op) appendJSON(b []byte) []byte {
+	b = slices.Grow(b, 160+len(o.Body)*5/4+len(o.Items))
 	b = append(b, `{"k":"`...)
 	b = append(b, o.Kind...)
 	b = append(b, `","ch":`...)
@@ -97,7 +100,18 @@ func (o op) MarshalJSON() ([]byte, error) {
 			b = wire.AppendString(append(b, f.name...), f.value)
 		}
 	}
-	return append(b, '}'), nil
+	return append(b, '}')
+}
+
+func opsJSON(ops []op) string {
+	b := []byte{'['}
+	for i, o := range ops {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = o.appendJSON(b)
+	}
+	return string(append(b, ']'))
 }
 
 // sorted takes the records out of ops, in layers of different ids: a statement may touch

@@ -149,5 +149,8 @@ func (p *pinned) close() error {
 	}
 	err := p.conn.Close()
 	p.conn = nil
+	if errors.Is(err, sql.ErrConnDone) {
+		return nil // it was dead, as after a crash of the server: the pool has closed it
+	}
 	return err
 }

@@ -32,6 +32,7 @@ const childVariable = "DEPOSITPAY_TEST_INBOX_CHILD"
 // standard input does: it never outlives the test.
 type childConfig struct {
 	DSN, SQLite string        // one of them
+	Disk        string        // mount a small disk here, on Linux
 	Lease       time.Duration // 0: the default
 	Concurrency int
 	Run         bool // run handlers
@@ -115,6 +116,12 @@ func (c *child) main() error {
 		}
 		os.Exit(0) // the test is over, or killed
 	}()
+	if c.Disk != "" {
+		if err := mountDisk(c.Disk); err != nil {
+			c.say("no disk:", err)
+			return err
+		}
+	}
 	if c.Hold == holdFullDisk {
 		return c.fullDisk()
 	}
@@ -283,7 +290,7 @@ func (c *connection) ExecContext(ctx context.Context, query string, args []drive
 		query = broken
 	}
 	result, err := c.Conn.ExecContext(ctx, query, args)
-	if strings.HasPrefix(query, "INSERT INTO depositpay_payments (payment_id, stage, run_at, first_seen)") {
+	if strings.Contains(query, "INSERT INTO depositpay_payments (payment_id, stage, ordered, run_at, first_seen)") {
 		c.child.wait(holdHint)
 	}
 	return result, err

@@ -16,7 +16,7 @@ import (
 
 // kills is how often each database's process is killed: 100 times in all.
 func kills() int {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		return 8
 	}
 	return 50

@@ -44,6 +44,9 @@ func begin(t *testing.T, cfg childConfig) *process {
 	p := &process{t: t, cmd: exec.Command(os.Args[0]), said: make(chan string, 16)}
 	p.cmd.Env = append(os.Environ(), childVariable+"="+string(text))
 	p.cmd.Stderr = os.Stderr
+	if cfg.Disk != "" {
+		p.cmd.SysProcAttr = ownMounts()
+	}
 	p.in, err = p.cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := p.cmd.StdoutPipe()
@@ -146,7 +149,7 @@ func TestProcesses(t *testing.T) {
 	}{{"Two", 2, 1000, 200, 3}, {"Eight", 8, 600, 200, 3}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() {
+			if testing.Short() || raceDetector {
 				c.n = c.shortN
 			}
 			testProcesses(t, c.processes, c.n, c.leastHits)
@@ -225,7 +228,7 @@ func TestStopped(t *testing.T) {
 	t.Run("BeforeTheFence/ClaimedAgain", func(t *testing.T) {
 		t.Parallel()
 		// Another one has it, and has not begun.
-		require.Zero(t, claimIsOver(t, `attempt = attempt + 1, run_at = run_at + 3600000000`))
+		require.Zero(t, claimIsOver(t, `attempt = attempt + 1, leased = leased + 3600000000`))
 	})
 	t.Run("BeforeTheFence/SetAside", func(t *testing.T) {
 		t.Parallel()
@@ -275,7 +278,7 @@ func stoppedBeforeTheFence(t *testing.T, m mutant) int {
 	box := accepting(t, inbox.Config{DB: db.DB})
 	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
 	first := stopped(t, db.DSN, time.Hour, holdFence, m)
-	books.do(`UPDATE depositpay_payments SET run_at = 0`) // the lease is over
+	books.do(`UPDATE depositpay_payments SET leased = 0`) // the lease is over
 	second := begin(t, childConfig{DSN: db.DSN, Run: true})
 	books.awaitDone(1)
 	require.Equal(t, 1, books.effectsBy(second, 0))
@@ -303,7 +306,7 @@ func stoppedMutantInTheHandler(t *testing.T) int {
 	box := accepting(t, inbox.Config{DB: db.DB})
 	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
 	first := stopped(t, db.DSN, time.Hour, holdHandler, doneAtEnd)
-	books.do(`UPDATE depositpay_payments SET run_at = 0`)
+	books.do(`UPDATE depositpay_payments SET leased = 0`)
 	second := begin(t, childConfig{DSN: db.DSN, Run: true, Mutant: doneAtEnd})
 	books.awaitDone(1)
 	second.kill()
@@ -338,7 +341,7 @@ func testContinuedInTime(t *testing.T) {
 	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
 	first := begin(t, childConfig{DSN: db.DSN, Lease: time.Hour, Run: true, Hold: holdFence})
 	first.hear("held")
-	books.do(`UPDATE depositpay_payments SET run_at = 0`) // before the fence locks it
+	books.do(`UPDATE depositpay_payments SET leased = 0`) // before the fence locks it
 	// The second hold would be in the handler, but a child has one: the handler of a
 	// payment that is locked by the test itself stands for it.
 	blocker, err := db.DB.BeginTx(t.Context(), nil)

@@ -36,7 +36,8 @@ type Entry struct {
 	Tries   int
 	// Seen is how often a record of it changed the ledger.
 	Seen int
-	// FirstSeen and RunAt are in UTC. RunAt is when it is due, and the zero time if it is not.
+	// FirstSeen and RunAt are in UTC. RunAt is when it is due, of one that is claimed the end
+	// of the lease, and the zero time if it is not.
 	FirstSeen, RunAt time.Time
 	// DoneAt is when its handler succeeded; the zero time before.
 	DoneAt time.Time
@@ -45,12 +46,18 @@ type Entry struct {
 // ErrNotFound is the error for a payment that the ledger does not know.
 var ErrNotFound = errors.New("inbox: no such payment")
 
-const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, attempt, tries, seen, first_seen, run_at, coalesce(done_at, 0)
+const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, attempt, tries, seen, first_seen,
+	CASE WHEN stage = 2 AND leased > run_at THEN leased ELSE run_at END, coalesce(done_at, 0)
 	FROM {p}payments`
 
 // Get returns one payment by its key, the payment id. The error is ErrNotFound if the
 // ledger does not know it.
 func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) {
+	var waiting op // asked for first: what is folded meanwhile is in the ledger then
+	held := false
+	if id, err := uuid.Parse(key); err == nil {
+		waiting, held = b.store.unfolded(id)
+	}
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlEntry+` WHERE payment_id = ?1`), key)
 	if err != nil {
 		return Entry{}, fmt.Errorf("inbox: payment %s: %w", key, err)
@@ -59,11 +66,9 @@ func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("inbox: payment %s: %w", key, err)
 	}
-	if id, err := uuid.Parse(key); err == nil {
-		if o, held := b.store.unfolded(id); held && o.Kind != opBind && (len(found) == 0 || found[0].Stage < StageReady) {
-			e := Entry{Key: key, Stage: StageReady, Sources: o.Channel}
-			return e, json.Unmarshal([]byte(o.Body), &e.Payment)
-		}
+	if held && waiting.Kind != opBind && (len(found) == 0 || found[0].Stage < StageReady) {
+		e := Entry{Key: key, Stage: StageReady, Sources: waiting.Channel}
+		return e, json.Unmarshal([]byte(waiting.Body), &e.Payment)
 	}
 	if len(found) == 0 {
 		return Entry{}, fmt.Errorf("%w: %s", ErrNotFound, key)

@@ -218,13 +218,10 @@ func TestReceiptsInOneGroup(t *testing.T) {
 	_, err = tx.Exec(`LOCK TABLE depositpay_payments IN ACCESS EXCLUSIVE MODE`)
 	require.NoError(t, err)
 	errs := make(chan error, 9)
-	p := nthPayment(1)
-	go func() { errs <- s.box.Accept(t.Context(), nthPayment(0)) }()
-	require.Eventually(t, func() bool {
-		var n int
-		require.NoError(t, s.ledger.QueryRow(`SELECT count(*) FROM pg_locks WHERE NOT granted`).Scan(&n))
-		return n == 1
-	}, 10*time.Second, time.Millisecond)
+	lane := s.sameLane(2)
+	p := lane[1]
+	go func() { errs <- s.box.Accept(t.Context(), lane[0]) }()
+	s.awaitLock("relation")
 	for i := range 8 {
 		go func() {
 			if i%2 == 0 {
@@ -234,6 +231,7 @@ func TestReceiptsInOneGroup(t *testing.T) {
 			}
 		}()
 	}
+	s.awaitQueued(8)
 	require.NoError(t, tx.Rollback())
 	for range 9 {
 		require.NoError(t, <-errs)
@@ -241,6 +239,35 @@ func TestReceiptsInOneGroup(t *testing.T) {
 	receipts, err := s.box.Receipts(t.Context(), p.ID.String())
 	require.NoError(t, err)
 	require.Len(t, receipts, 8)
+}
+
+// sameLane returns payments that are taken in one after another.
+func (s *stand) sameLane(n int) []payments.Payment {
+	var lane []payments.Payment
+	for i := 0; len(lane) < n; i++ {
+		if p := nthPayment(i); len(lane) == 0 || inbox.SameLane(s.box, lane[0].ID.String(), p.ID.String()) {
+			lane = append(lane, p)
+		}
+	}
+	return lane
+}
+
+// awaitQueued waits until n acceptances stand behind the group under way.
+func (s *stand) awaitQueued(n int) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool { return inbox.Queued(s.box) == n }, patience, time.Millisecond)
+}
+
+// awaitLock waits until a statement waits for a lock of this kind: "relation", or
+// "transactionid" for a row that another transaction has.
+func (s *stand) awaitLock(kind string) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		var n int
+		require.NoError(s.t, s.ledger.QueryRow(`SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = $1`, kind).Scan(&n))
+		return n > 0
+	}, patience, time.Millisecond)
 }
 
 type typedNil struct{ what string }

@@ -111,8 +111,8 @@ func TestRefusals(t *testing.T) {
 	t.Run("PostgreSQL/SmallPool", func(t *testing.T) {
 		t.Parallel()
 		db := pgtest.New(t)
-		db.DB.SetMaxOpenConns(7)
-		require.ErrorContains(t, open(inbox.Config{DB: db.DB}), "do not fit the pool's limit of 7")
+		db.DB.SetMaxOpenConns(8)
+		require.ErrorContains(t, open(inbox.Config{DB: db.DB}), "do not fit the pool's limit of 8")
 		require.NoError(t, open(inbox.Config{DB: db.DB, Concurrency: 3}))
 	})
 }

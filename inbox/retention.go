@@ -11,15 +11,17 @@ import (
 const retentionBatch = 1000
 
 // The receipts are in the order of time, so how far retention has come is one number,
-// kept in the ledger. An index of the bodies that are left would cost every acceptance.
+// kept in the ledger, and a batch from there on holds all that may be old enough, or
+// there is another one. An index of the bodies that are left would cost every acceptance.
 const (
-	sqlOldReceipts = `SELECT coalesce(max(receipt_id), 0), count(*) FROM (SELECT receipt_id FROM {p}receipts
-		WHERE receipt_id > ?1 AND at < {now} - ?2 ORDER BY receipt_id LIMIT ?3) AS old`
+	sqlOldReceipts = `SELECT coalesce(max(receipt_id), 0), count(*) FROM (SELECT receipt_id, at FROM {p}receipts
+		WHERE receipt_id > ?1 ORDER BY receipt_id LIMIT ?3) AS next WHERE at < {now} - ?2`
 	sqlDropBodies = `UPDATE {p}receipts SET body = NULL WHERE receipt_id > ?1 AND receipt_id <= ?2 AND at < {now} - ?3`
 )
 
+// The order is that of an index, or the planner would rather read the whole ledger.
 const sqlDropRecords = `UPDATE {p}payments SET record = '' WHERE payment_id IN
-	(SELECT payment_id FROM {p}payments WHERE stage = 3 AND record <> '' AND done_at < {now} - ?1 LIMIT ?2)`
+	(SELECT payment_id FROM {p}payments WHERE stage = 3 AND record <> '' AND done_at < {now} - ?1 ORDER BY done_at LIMIT ?2)`
 
 // dropBodies forgets what was received longer ago than Config.KeepBodies: the bodies of
 // receipts, and the records of payments that are done. The lines and the mark stay.

@@ -18,16 +18,19 @@ type standings struct {
 	new, old map[uuid.UUID]known
 }
 
+// known has no pointer, so that the garbage collector passes over the maps.
 type known struct {
 	standing webhook.Standing
-	at       time.Time
+	at       time.Duration // since started
 }
+
+var started = time.Now()
 
 // expectedFor is how long "expected" is believed: it ends with Config.OutstandingFor.
 const expectedFor = time.Hour
 
 func (k known) valid() bool {
-	return k.standing == webhook.StandingHandled || k.standing == webhook.StandingExpected && time.Since(k.at) < expectedFor
+	return k.standing == webhook.StandingHandled || k.standing == webhook.StandingExpected && time.Since(started)-k.at < expectedFor
 }
 
 // standingsKept bounds each of the two generations: a few MB in all.
@@ -56,5 +59,5 @@ func (s *standings) add(id uuid.UUID, standing webhook.Standing) {
 	if s.new == nil {
 		s.new = make(map[uuid.UUID]known)
 	}
-	s.new[id] = known{max(standing, s.new[id].standing, s.old[id].standing), time.Now()}
+	s.new[id] = known{max(standing, s.new[id].standing, s.old[id].standing), time.Since(started)}
 }

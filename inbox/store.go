@@ -14,8 +14,11 @@ import (
 type store interface {
 	// room tells whether another op can be taken in; an error says why not.
 	room(kind opKind) error
-	// accept makes ops durable and effective, now or soon.
-	accept(ctx context.Context, ops []op) error
+	// lanes is how many groups of ops can be accepted at once.
+	lanes() int
+	// accept makes ops durable and effective, now or soon. It is called once at a time for
+	// each lane, and always with the same lane for the same payment.
+	accept(ctx context.Context, lane int, ops []op) error
 	// fold makes effective what accept has only made durable. It reports whether it did
 	// anything.
 	fold(ctx context.Context) (bool, error)
@@ -45,10 +48,10 @@ const (
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE ?4 END,
 		run_at = {now}, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
 		WHERE p.payment_id = ?1 AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> ?3)`
-	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, source, record, identifier, reason, run_at, ready_at, first_seen)
-		SELECT ?1, ?2, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
-	sqlHint = `INSERT INTO {p}payments (payment_id, stage, run_at, first_seen)
-		SELECT ?1, 1, {now} + ?2, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, reason, run_at, ready_at, first_seen)
+		SELECT ?1, ?2, {ordered}, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	sqlHint = `INSERT INTO {p}payments (payment_id, stage, ordered, run_at, first_seen)
+		SELECT ?1, 1, {ordered}, {now} + ?2, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
 	sqlHeld = `SELECT stage, coalesce(record, '') FROM {p}payments WHERE payment_id = ?1`
@@ -64,8 +67,11 @@ const (
 	sqlBind = `UPDATE {p}orders SET payment_id = ?2
 		WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL {skip})
 		AND NOT EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2)`
-	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, own, identifier, order_id, amount, items, run_at, first_seen)
-		SELECT ?1, 0, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	// Another one must not stay open: it would match a stranger's payment of its identifier.
+	sqlSpare = `DELETE FROM {p}orders WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL
+		AND EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2) {skip})`
+	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, ordered, own, identifier, order_id, amount, items, run_at, first_seen)
+		SELECT ?1, 0, {ordered}, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND own = 0`
 	// A record that came before its registration is looked at again.
@@ -75,9 +81,9 @@ const (
 	sqlRearm = `UPDATE {p}payments SET run_at = {now} + ?2 WHERE payment_id = ?1 AND stage + 0 < 2 AND run_at > {now} + ?2`
 )
 
-// opStatements are those of apply.
+// opStatements are those of apply and of the fold.
 var opStatements = []string{
-	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlExpect, sqlOwn, sqlLate, sqlRearm, sqlSetMeta,
+	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlLate, sqlRearm, sqlSetMeta, sqlPosition,
 }
 
 // execer is a transaction or a connection.
@@ -90,6 +96,7 @@ type execer interface {
 type applier struct {
 	d         *dialect
 	hintDelay int64 // µs until the inbox confirms a hint itself
+	hook      hook  // see failpoint
 }
 
 func (a *applier) apply(ctx context.Context, x execer, o op) error {
@@ -114,7 +121,7 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 	case opOrder:
 		err = do(sqlOrder, o.OrderID, o.Identifier, o.Amount, o.Items)
 	case opBind:
-		if err = do(sqlBind, o.OrderID, o.ID); err == nil {
+		if err = a.bind(ctx, x, o); err == nil {
 			err = do(sqlExpect, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items, never)
 		}
 		if err == nil {
@@ -133,6 +140,19 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 	if err == nil && outcome != "" {
 		err = do(sqlReceipt, o.ID, o.Channel, outcome, o.Body)
 	}
+	return err
+}
+
+// bind gives an order its payment, or drops it if the payment has one.
+func (a *applier) bind(ctx context.Context, x execer, o op) error {
+	result, err := x.ExecContext(ctx, a.d.sql(sqlBind), o.OrderID, o.ID)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	_, err = x.ExecContext(ctx, a.d.sql(sqlSpare), o.OrderID, o.ID)
 	return err
 }
 

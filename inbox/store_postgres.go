@@ -12,42 +12,64 @@ import (
 	"github.com/google/uuid"
 )
 
-// postgresStore writes ops straight into the ledger, a group in one statement. It keeps
-// three connections for itself, so that handlers cannot take the last one of the pool.
+// intakeLanes is how many groups are written at once. With one the server waits for the
+// client and the client for the server.
+const intakeLanes = 2
+
+// postgresConnections is how many the store keeps for itself, so that handlers cannot
+// take the last one of the pool: the lanes', one for claims, one for look-ups.
+const postgresConnections = intakeLanes + 2
+
+// postgresStore writes ops straight into the ledger, a group in one statement.
 type postgresStore struct {
 	applier
 	db     *sql.DB
-	intake pinned
+	intake [intakeLanes]pinned
 	work   pinned
 	look   pinned
 }
 
 func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresStore, error) {
-	s := &postgresStore{applier: a, db: db, intake: pinned{db: db}, work: pinned{db: db}, look: pinned{db: db}}
-	return s, s.intake.do(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) })
+	s := &postgresStore{applier: a, db: db, work: pinned{db: db}, look: pinned{db: db}}
+	for i := range s.intake {
+		s.intake[i].db = db
+		if err := s.intake[i].do(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) }); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
+	return s, nil
 }
 
-// sqlHints is sqlHint for a whole group.
-const sqlHints = `INSERT INTO {p}payments (payment_id, stage, run_at, first_seen)
-	SELECT d.id, 1, {now} + ?2, {now} FROM ({list}) AS d(id)
-	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING`
+// sqlHints is sqlHint and sqlRearm for a whole group.
+const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, run_at, first_seen)
+		SELECT d.id, 1, {ordered}, {now} + ?2, {now} FROM d AS d(id)
+		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING)
+	UPDATE {p}payments SET run_at = {now} + ?2
+	WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND run_at > {now} + ?2`
 
-// sqlRearmed is sqlRearm for a whole group.
-const sqlRearmed = `UPDATE {p}payments SET run_at = {now} + ?2
-	WHERE payment_id IN ({list}) AND stage + 0 < 2 AND run_at > {now} + ?2`
+// sqlNewRecords takes in the records of a group whose payments are not there yet, which
+// are most, and returns their ids. The clock is read once.
+const sqlNewRecords = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, run_at, ready_at, first_seen)
+	SELECT d.id, 2, {ordered}, d.ch, d.body, d.idf, n.t, n.t, n.t
+	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
+	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)
+	ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id, ''`
 
-// sqlAccept is applier.record for a whole group. It returns the
-// ids that another transaction inserted at the same moment and that this one could
-// neither see nor insert: they need another round.
-const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
+// sqlOwedRecords takes in the records of payments that wait for them, and returns their
+// ids.
+const sqlOwedRecords = `UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
+		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
+		run_at = n.t, ready_at = n.t, tries = 0, reason = '', seen = p.seen + 1
+	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
+	WHERE p.payment_id = d.id AND p.stage + 0 < 2 RETURNING p.payment_id, ''`
+
+// sqlKnownRecords takes in what is left, as applier.record does, and returns the ids of
+// those that it found, with the outcomes of their receipts.
+const sqlKnownRecords = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
 	u AS (UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
 		run_at = {now}, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
 		FROM d WHERE p.payment_id = d.id AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> d.body) RETURNING p.payment_id),
-	i AS (INSERT INTO {p}payments (payment_id, stage, source, record, identifier, run_at, ready_at, first_seen)
-		SELECT d.id, 2, d.ch, d.body, d.idf, {now}, {now}, {now} FROM d
-		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)
-		ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id),
 	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		SELECT p.payment_id, e.channel, e.outcome, p.attempt, e.body, e.at
 		FROM d JOIN {p}payments p ON p.payment_id = d.id AND p.stage + 0 > 1,
@@ -55,17 +77,18 @@ const sqlAccept = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id 
 				AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = d.id AND {first})
 			UNION ALL SELECT d.ch, CASE WHEN d.id IN (SELECT * FROM u) THEN 'accepted'
 				WHEN p.record <> '' AND p.record <> d.body THEN 'differs' ELSE 'repeat' END, d.body, {now}) AS e(channel, outcome, body, at)
-		RETURNING payment_id)
-	SELECT id FROM d WHERE id NOT IN (SELECT * FROM u) AND id NOT IN (SELECT * FROM i) AND id NOT IN (SELECT payment_id FROM r)`
+		RETURNING payment_id, outcome)
+	SELECT payment_id, '' FROM u UNION SELECT payment_id, outcome FROM r`
 
-// accept is called by one goroutine at a time: the group's leader.
-func (s *postgresStore) accept(ctx context.Context, ops []op) error {
+func (s *postgresStore) lanes() int { return intakeLanes }
+
+func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 	// In one order everywhere, so that two replicas with the same payments do not lock
 	// their rows crosswise. Stable: ops of one id keep theirs.
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
 	records, others := sorted(ops)
-	return s.intake.do(ctx, func(c *sql.Conn) error {
+	return s.intake[lane].do(ctx, func(c *sql.Conn) error {
 		if len(others) > 0 {
 			if err := s.acceptOthers(ctx, c, others); err != nil {
 				return err
@@ -80,87 +103,93 @@ func (s *postgresStore) accept(ctx context.Context, ops []op) error {
 	})
 }
 
+// acceptRecords takes in records of different payments. One that another transaction
+// inserts at the same moment can neither be inserted nor seen: it needs another round.
 func (s *postgresStore) acceptRecords(ctx context.Context, c *sql.Conn, records []op) error {
 	const rounds = 5 // one is usual, two happen
 	for range rounds {
-		if len(records) == 0 {
-			return nil
-		}
-		again, err := s.acceptOnce(ctx, c, records)
-		if err != nil {
-			return err
-		}
-		left := records[:0:0]
-		for _, o := range records {
-			if again[o.ID] {
-				left = append(left, o)
+		for _, statement := range []string{sqlOwedRecords, sqlNewRecords, sqlKnownRecords} {
+			if statement == sqlOwedRecords && !slices.ContainsFunc(records, func(o op) bool { return o.owed }) {
+				continue // sqlKnownRecords would do as well
+			}
+			taken, err := s.takeRecords(ctx, c, statement, records)
+			if err != nil {
+				return err
+			}
+			records = slices.DeleteFunc(slices.Clone(records), func(o op) bool { return taken[o.ID] })
+			if len(records) == 0 {
+				return nil
 			}
 		}
-		records = left
-	}
-	if len(records) == 0 {
-		return nil
 	}
 	return fmt.Errorf("inbox: payment %s changes all the time; accept it again", records[0].ID)
 }
 
-func (s *postgresStore) acceptOnce(ctx context.Context, c *sql.Conn, records []op) (map[string]bool, error) {
-	text, err := marshalOps(records)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := c.QueryContext(ctx, s.d.sql(sqlAccept), text)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var again map[string]bool
-	for rows.Next() {
+// takeRecords returns the ids of the records that the statement took in.
+func (s *postgresStore) takeRecords(ctx context.Context, c *sql.Conn, statement string, records []op) (map[string]bool, error) {
+	taken, differ := make(map[string]bool, len(records)), map[string]bool{}
+	rows, err := c.QueryContext(ctx, s.d.sql(statement), opsJSON(records))
+	err = each(rows, err, func(rows *sql.Rows) error {
 		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
+		var outcome Outcome
+		err := rows.Scan(&id, &outcome)
+		taken[id], differ[id] = true, differ[id] || outcome == OutcomeDiffers
+		return err
+	})
+	for _, o := range records {
+		if err == nil && differ[o.ID] {
+			err = s.raise(ctx, c, o)
 		}
-		if again == nil {
-			again = map[string]bool{}
-		}
-		again[id] = true
 	}
-	return again, rows.Err()
+	return taken, err
 }
 
-func marshalOps(ops []op) (string, error) {
-	b := []byte{'['}
-	for i, o := range ops {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		text, err := o.MarshalJSON()
-		if err != nil {
-			return "", err
-		}
-		b = append(b, text...)
-	}
-	return string(append(b, ']')), nil
-}
-
-func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op) error {
+// raise gives a payment that has gone to review at this very moment its second look. Who
+// puts it there looks for records that differ too, before and after: whichever of the
+// two commits last sees what the other has done.
+func (s *postgresStore) raise(ctx context.Context, c *sql.Conn, o op) error {
 	tx, err := c.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(ctx, s.d.sql(sqlKeepFirst), o.ID); err != nil {
+		return err
+	}
+	result, err := tx.ExecContext(ctx, s.d.sql(sqlRaise), o.ID, o.Channel, o.Body, o.Identifier)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return err // it is not in review, and its first record where it was
+	}
+	return tx.Commit()
+}
+
+// acceptOthers takes in what is no record. Hints come in floods, and are all that a
+// group has then.
+func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op) error {
 	var hints []string
+	var rest []op
 	for _, o := range ops {
 		if o.Kind == opHint {
 			hints = append(hints, o.ID)
-			continue
+		} else {
+			rest = append(rest, o)
 		}
+	}
+	if err := s.acceptHints(ctx, c, hints); err != nil || len(rest) == 0 {
+		return err
+	}
+	tx, err := c.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, o := range rest {
 		if err := s.apply(ctx, tx, o); err != nil {
 			return err
 		}
-	}
-	if err := s.acceptHints(ctx, tx, hints); err != nil {
-		return err
 	}
 	return tx.Commit()
 }
@@ -173,10 +202,7 @@ func (s *postgresStore) acceptHints(ctx context.Context, x execer, ids []string)
 	if err != nil {
 		return err
 	}
-	if _, err := x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay); err != nil {
-		return err
-	}
-	_, err = x.ExecContext(ctx, s.d.sql(sqlRearmed), string(text), s.hintDelay)
+	_, err = x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
 	return err
 }
 
@@ -204,5 +230,9 @@ func (s *postgresStore) ledger() *sql.DB { return s.db }
 func (s *postgresStore) reader() *sql.DB { return s.db }
 
 func (s *postgresStore) close() error {
-	return errors.Join(s.intake.close(), s.work.close(), s.look.close())
+	errs := []error{s.work.close(), s.look.close()}
+	for i := range s.intake {
+		errs = append(errs, s.intake[i].close())
+	}
+	return errors.Join(errs...)
 }

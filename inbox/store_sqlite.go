@@ -96,8 +96,8 @@ func (s *sqliteStore) prepare(ctx context.Context) error {
 	if err := s.intake.QueryRowContext(ctx, `SELECT id FROM file`).Scan(&s.file); err != nil {
 		return err
 	}
-	err := s.db.Writer.QueryRowContext(ctx, s.d.sql(`SELECT CAST(value AS INTEGER) FROM {p}meta WHERE name = ?1`), "folded "+s.file).Scan(&s.folded)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	var err error
+	if s.folded, err = s.position(ctx, s.db.Writer); err != nil {
 		return err
 	}
 	if err := s.load(ctx); err != nil {
@@ -170,8 +170,9 @@ func (s *sqliteStore) index(n int64, o op) {
 	}
 }
 
-// accept is called by one goroutine at a time: the group's leader.
-func (s *sqliteStore) accept(ctx context.Context, ops []op) error {
+func (s *sqliteStore) lanes() int { return 1 } // SQLite has one writer at a time
+
+func (s *sqliteStore) accept(ctx context.Context, _ int, ops []op) error {
 	s.mu.Lock()
 	folded := s.folded
 	s.mu.Unlock()
@@ -180,11 +181,7 @@ func (s *sqliteStore) accept(ctx context.Context, ops []op) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	text, err := marshalOps(ops)
-	if err != nil {
-		return err
-	}
-	result, err := tx.StmtContext(ctx, s.insert).ExecContext(ctx, text)
+	result, err := tx.StmtContext(ctx, s.insert).ExecContext(ctx, opsJSON(ops))
 	if err != nil {
 		return err
 	}

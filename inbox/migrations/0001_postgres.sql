@@ -1,17 +1,21 @@
 -- One row a payment, for ever: its id is what makes a second grant impossible.
+-- Keys compare by their bytes: an index in a language's order is wrong, and lets a key in
+-- twice, once the system's library orders otherwise.
 -- Times are microseconds since 1970, of the database's clock.
 CREATE TABLE {p}payments (
-  payment_id text PRIMARY KEY,
+  payment_id text COLLATE "C" PRIMARY KEY,
   stage      smallint NOT NULL CHECK (stage BETWEEN 0 AND 5),
   source     smallint NOT NULL DEFAULT 0,
+  ordered    smallint NOT NULL DEFAULT 0, -- waits for earlier ones of its identifier
   own        smallint NOT NULL DEFAULT 0,
   approved   smallint NOT NULL DEFAULT 0,
-  identifier text     NOT NULL DEFAULT '',
+  identifier text     COLLATE "C" NOT NULL DEFAULT '',
   order_id   text,
   amount     text,
   items      text,
   record     text,
   run_at     bigint   NOT NULL,
+  leased     bigint   NOT NULL DEFAULT 0, -- by who claimed it; in no index
   attempt    bigint   NOT NULL DEFAULT 0,
   tries      integer  NOT NULL DEFAULT 0,
   seen       integer  NOT NULL DEFAULT 1,
@@ -25,13 +29,13 @@ CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
 CREATE INDEX {p}payments_done ON {p}payments (done_at) WHERE stage = 3 AND record <> '';
-CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2;
+CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2 AND ordered = 1;
 
 -- What the merchant expects to be paid for.
 CREATE TABLE {p}orders (
-  order_id   text PRIMARY KEY,
-  payment_id text,
-  identifier text   NOT NULL,
+  order_id   text   COLLATE "C" PRIMARY KEY,
+  payment_id text   COLLATE "C",
+  identifier text   COLLATE "C" NOT NULL,
   amount     text   NOT NULL,
   items      text   NOT NULL,
   created_at bigint NOT NULL
@@ -43,7 +47,7 @@ CREATE INDEX {p}orders_unbound ON {p}orders (identifier) WHERE payment_id IS NUL
 -- in its row. The body is dropped after a time, the line stays.
 CREATE TABLE {p}receipts (
   receipt_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  payment_id text     NOT NULL,
+  payment_id text     COLLATE "C" NOT NULL,
   channel    smallint NOT NULL,
   outcome    text     NOT NULL,
   attempt    bigint   NOT NULL,
@@ -55,7 +59,7 @@ CREATE INDEX {p}receipts_payment ON {p}receipts (payment_id);
 -- What people decided.
 CREATE TABLE {p}audit (
   audit_id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  payment_id text   NOT NULL,
+  payment_id text   COLLATE "C" NOT NULL,
   action     text   NOT NULL,
   actor      text   NOT NULL,
   reason     text   NOT NULL,
@@ -66,7 +70,7 @@ CREATE INDEX {p}audit_payment ON {p}audit (payment_id);
 -- The poll journal: one open line for each running poller. An open line of a poller
 -- that no longer runs is a possible loss.
 CREATE TABLE {p}polls (
-  poll_id   text PRIMARY KEY,
+  poll_id   text   COLLATE "C" PRIMARY KEY,
   opened_at bigint NOT NULL,
   beat_at   bigint NOT NULL,
   closed_at bigint,
@@ -75,6 +79,6 @@ CREATE TABLE {p}polls (
 CREATE INDEX {p}polls_open ON {p}polls (opened_at) WHERE closed_at IS NULL;
 
 CREATE TABLE {p}meta (
-  name  text PRIMARY KEY,
+  name  text COLLATE "C" PRIMARY KEY,
   value text NOT NULL
 );

@@ -4,6 +4,7 @@ CREATE TABLE {p}payments (
   payment_id TEXT PRIMARY KEY,
   stage      INTEGER NOT NULL CHECK (stage BETWEEN 0 AND 5),
   source     INTEGER NOT NULL DEFAULT 0,
+  ordered    INTEGER NOT NULL DEFAULT 0, -- waits for earlier ones of its identifier
   own        INTEGER NOT NULL DEFAULT 0,
   approved   INTEGER NOT NULL DEFAULT 0,
   identifier TEXT     NOT NULL DEFAULT '',
@@ -12,6 +13,7 @@ CREATE TABLE {p}payments (
   items      TEXT,
   record     TEXT,
   run_at     INTEGER   NOT NULL,
+  leased     INTEGER   NOT NULL DEFAULT 0, -- by who claimed it; in no index
   attempt    INTEGER   NOT NULL DEFAULT 0,
   tries      INTEGER  NOT NULL DEFAULT 0,
   seen       INTEGER  NOT NULL DEFAULT 1,
@@ -25,7 +27,7 @@ CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
 CREATE INDEX {p}payments_done ON {p}payments (done_at) WHERE stage = 3 AND record <> '';
-CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2;
+CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2 AND ordered = 1;
 
 -- What the merchant expects to be paid for.
 CREATE TABLE {p}orders (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 )
 
 // ledger is what is open of one ledger. A pool that is not open is nil.
@@ -18,7 +19,8 @@ type ledger struct {
 }
 
 // close closes the pools and then the lock; once that is done it does nothing. While a
-// connection is out it keeps the lock, because its transaction may still commit.
+// connection is out for longer than a moment it keeps the lock, because its transaction
+// may still commit.
 func (l *ledger) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -26,23 +28,47 @@ func (l *ledger) close() error {
 		return nil
 	}
 	var errs []error
-	var out int
 	// The reader first: the last connection of a file empties its -wal file, and a
 	// reader cannot.
 	for _, db := range []*sql.DB{l.reader, l.writer, l.intake} {
 		if db != nil {
 			errs = append(errs, db.Close())
-			out += db.Stats().OpenConnections
 		}
 	}
-	if out > 0 {
+	if out := l.out(); out > 0 {
 		errs = append(errs, fmt.Errorf("%d connections are in use", out))
 		return &Error{Op: "close", File: l.file, Kind: ErrInUse, Err: errors.Join(errs...)}
 	}
-	errs = append(errs, l.held.Close())
+	errs = append(errs, unlock(l.held))
 	l.held = nil
 	if err := errors.Join(errs...); err != nil {
 		return &Error{Op: "close", File: l.file, Kind: kind(err), Err: err}
 	}
 	return nil
+}
+
+// Connections may be given back a moment late: database/sql rolls back a transaction whose
+// context has ended in a goroutine of its own, and its owner's Rollback does not wait.
+const (
+	givenBack     = time.Second
+	givenBackTick = 2 * time.Millisecond
+)
+
+// out waits until all connections are back, for a second at most, and returns how many
+// are not.
+func (l *ledger) out() int {
+	ticker := time.NewTicker(givenBackTick)
+	defer ticker.Stop()
+	for waited := time.Duration(0); ; waited += givenBackTick {
+		n := 0
+		for _, db := range []*sql.DB{l.reader, l.writer, l.intake} {
+			if db != nil {
+				n += db.Stats().OpenConnections
+			}
+		}
+		if n == 0 || waited >= givenBack {
+			return n
+		}
+		<-ticker.C
+	}
 }

@@ -19,6 +19,12 @@ func tryLock(file *os.File) error {
 	return err
 }
 
+// unlock frees the lock by name and closes the file. To close it alone is not enough: a
+// program that this process is just starting has the descriptor too, until its exec.
+func unlock(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
+}
+
 // syncDirectory makes new names in directory last.
 func syncDirectory(directory string) error {
 	opened, err := os.Open(directory) //nolint:gosec // the caller's choice

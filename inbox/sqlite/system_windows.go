@@ -34,6 +34,9 @@ func tryLock(file *os.File) error {
 	return err
 }
 
+// unlock closes the file: no other process has the handle.
+func unlock(file *os.File) error { return file.Close() }
+
 // syncDirectory does nothing: Windows cannot sync a directory, NTFS journals its names.
 func syncDirectory(string) error { return nil }
 

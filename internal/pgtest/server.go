@@ -73,7 +73,6 @@ full_page_writes = on
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''   # none: its path could be too long, and nobody needs it
 max_connections = 300          # several processes, each with its pools
-shared_buffers = 64MB
 max_wal_size = 512MB
 lc_messages = 'C'
 timezone = 'UTC'

@@ -52,8 +52,8 @@ var databases = []struct {
 	}},
 	{"PostgreSQL", func(t *testing.T) database {
 		db := pgtest.New(t).DB
-		db.SetMaxOpenConns(20)
-		db.SetMaxIdleConns(20)
+		db.SetMaxOpenConns(24)
+		db.SetMaxIdleConns(24)
 		return database{func(c *inbox.Config) { c.DB = db }, db, db}
 	}},
 }

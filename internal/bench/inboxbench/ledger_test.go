@@ -42,7 +42,7 @@ func (a *aged) acceptances() []paired.Sample { return a.accepted[1:] }
 // TestHistory: a ledger with a million payments works like an empty one.
 func TestHistory(t *testing.T) {
 	paired.Enabled(t)
-	const payments = 5000
+	const payments = 10_000
 	for _, d := range databases {
 		t.Run(d.name, func(t *testing.T) {
 			old, young := newAged(t, d.open(t)), newAged(t, d.open(t))

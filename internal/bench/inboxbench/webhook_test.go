@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -14,7 +15,9 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-const deliveries = 8000 // a round
+// deliveries are those of a round. All rounds' payments together are fewer than an inbox
+// remembers.
+const deliveries = 5000
 
 // storeless is the receiver to compare with: it verifies, and keeps nothing.
 type storeless struct{}
@@ -88,6 +91,14 @@ func TestWebhook(t *testing.T) {
 		against("own ids", paired.AtLeast(0.55), func(t *testing.T, client *payments.Client) paired.Side {
 			box := openBox(t, d.open(t), nil)
 			return settled(box, delivered("durable, own ids", newReceiver(t, client, box), newFresh(everyRound).expected(t, box)))
+		})
+		against("own ids, created elsewhere", paired.Goal{}, func(t *testing.T, client *payments.Client) paired.Side {
+			db := d.open(t)
+			elsewhere := openBox(t, db, nil)
+			ids := newFresh(everyRound).expected(t, elsewhere)
+			require.NoError(t, elsewhere.Close())
+			box := openBox(t, db, func(c *inbox.Config) { c.OutstandingFor = time.Hour })
+			return delivered("durable, own ids, looked up", newReceiver(t, client, box), ids)
 		})
 		against("unknown ids", paired.Goal{}, func(t *testing.T, client *payments.Client) paired.Side {
 			box := openBox(t, d.open(t), nil)

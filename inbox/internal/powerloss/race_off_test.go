@@ -1,0 +1,5 @@
+//go:build linux && !race
+
+package powerloss_test
+
+const shopsOfATest = 100

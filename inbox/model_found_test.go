@@ -1,0 +1,62 @@
+package inbox_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// What these tests have found, in a few steps.
+
+// TestExpectTwice: the second registration of a payment leaves no open order, which a
+// payment that nobody expects would match by its identifier.
+func TestExpectTwice(t *testing.T) {
+	t.Parallel()
+	for _, pg := range []bool{false, true} {
+		t.Run(fmt.Sprint("pg=", pg), func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t, pg, func(c *inbox.Config) { c.AcceptUnknown = false })
+			expected, stranger := uuid.New(), uuid.New()
+			for range 2 {
+				order := payments.CreateRequest{Title: "Sword", Identifier: "kim", Amount: payments.NewAmount(500)}
+				require.NoError(t, s.box.Expect(t.Context(), expected, order))
+			}
+			for _, id := range []uuid.UUID{stranger, expected} {
+				require.NoError(t, s.box.Accept(t.Context(), paymentOf(id, record{"kim", "500"})))
+				claims, err := inbox.ClaimAll(s.box)
+				require.NoError(t, err)
+				require.Len(t, claims, 1)
+				inbox.Handle(s.box, &claims[0])
+			}
+			e, err := s.box.Get(t.Context(), stranger.String())
+			require.NoError(t, err)
+			require.Equal(t, inbox.StageReview, e.Stage)
+			require.Equal(t, string(inbox.ReasonUnknownOrder), e.Reason)
+			e, err = s.box.Get(t.Context(), expected.String())
+			require.NoError(t, err)
+			require.Equal(t, inbox.StageDone, e.Stage)
+		})
+	}
+}
+
+// TestGetWhileFolding: what is accepted is known at any moment, also while it moves from
+// the intake file to the ledger.
+func TestGetWhileFolding(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, false, nil)
+	for i := range 500 {
+		require.NoError(t, s.box.Accept(t.Context(), nthPayment(i)))
+		folded := make(chan error, 1)
+		go func() { folded <- inbox.Fold(s.box) }()
+		for range 4 {
+			_, err := s.box.Get(t.Context(), nthPayment(i).ID.String())
+			require.NoError(t, err, "payment %d", i)
+		}
+		require.NoError(t, <-folded)
+	}
+}

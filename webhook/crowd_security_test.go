@@ -1,0 +1,236 @@
+//go:build unix
+
+package webhook_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// recommended is the server of the package's guide; TestGuideServer holds them together.
+func recommended(mux http.Handler) *http.Server {
+	server := &http.Server{
+		Addr:              ":8080",
+		Handler:           mux,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       8 * time.Second,
+		WriteTimeout:      15 * time.Second, // more than Config.Budget
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+	}
+	return server
+}
+
+// TestGuideServer: what is tested here is what the guide tells.
+func TestGuideServer(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	here, err := os.ReadFile("crowd_security_test.go")
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(here), "server := ")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "\n\treturn")
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = "//\t" + strings.TrimPrefix(line, "\t")
+	}
+	require.Contains(t, strings.ReplaceAll(string(guide), "server := ", ""), strings.Join(lines, "\n"))
+}
+
+// listen serves a Handler that knows these payments, as the guide tells.
+func listen(t *testing.T, paid ...payments.Payment) (address string, got *granter) {
+	t.Helper()
+	got = newGranter()
+	h := newHandler(t, webhook.Config{Client: newService(paid...), Sink: newMemory(t, got.grant, nil)})
+	mux := http.NewServeMux()
+	mux.Handle("/hooks/deposit/", h)
+	server := recommended(mux)
+	var conns sync.WaitGroup
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			conns.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			conns.Done()
+		default:
+		}
+	}
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ln) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		assert.ErrorIs(t, <-ended, http.ErrServerClosed)
+		conns.Wait()
+		assert.NoError(t, h.Wait(context.Background()))
+	})
+	return ln.Addr().String(), got
+}
+
+// pay delivers the webhook of p as the service does.
+func pay(t *testing.T, client *http.Client, address string, p payments.Payment) int {
+	t.Helper()
+	body := strings.NewReader(`{"payment_id":"` + p.ID.String() + `"}`)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/hooks/deposit/", body)
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	require.NoError(t, err, "within the service's own time-out")
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode
+}
+
+// TestCrowd: with thousands of connections that say nothing, and hundreds that say something
+// without ever ending it, real webhooks are answered and granted; and those who never
+// end are put out by the server. Another process holds the other ends, because one alone may not
+// have so many files.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	if address := os.Getenv("DEPOSITPAY_TEST_CROWD"); address != "" {
+		crowd(t, address)
+		return
+	}
+	raiseFiles(t, crowdIdle+2*crowdSlow+500)
+	paid := make([]payments.Payment, 200)
+	for i := range paid {
+		paid[i] = newPayment()
+	}
+	address, got := listen(t, paid...)
+
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrowd$", "-test.count=1")
+	child.Env = append(os.Environ(), "DEPOSITPAY_TEST_CROWD="+address)
+	child.Stderr = os.Stderr
+	enough, err := child.StdinPipe()
+	require.NoError(t, err)
+	out, err := child.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, child.Start())
+	said := bufio.NewScanner(out)
+	await(t, said, fmt.Sprintf("%d here", crowdIdle+2*crowdSlow))
+
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	for _, p := range paid {
+		require.Equal(t, http.StatusOK, pay(t, client, address, p))
+	}
+	for _, p := range paid {
+		require.Equal(t, 1, got.count(p.ID))
+	}
+	await(t, said, fmt.Sprintf("%d put out", 2*crowdSlow))
+	require.NoError(t, enough.Close())
+	for said.Scan() { // to its end, or it could not end
+	}
+	require.NoError(t, child.Wait(), "the idle ones were still connected")
+}
+
+func await(t *testing.T, said *bufio.Scanner, want string) {
+	t.Helper()
+	for said.Scan() {
+		if said.Text() == want {
+			return
+		}
+	}
+	require.Fail(t, "the crowd did not get so far", "%s (see above)", want)
+}
+
+// raiseFiles raises the limit of open files to what the test needs.
+func raiseFiles(t *testing.T, n uint64) {
+	t.Helper()
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	if limit.Cur < n {
+		limit.Cur = max(n, limit.Cur)
+		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit),
+			"THE TEST NEEDS %d OPEN FILES AND MAY NOT HAVE THEM: ulimit -Hn %d, or more", n, n)
+	}
+}
+
+// crowd is the other process: it connects, says that it is here, drips, says how many were put out, and
+// stays until its input ends.
+func crowd(t *testing.T, address string) {
+	raiseFiles(t, crowdIdle+2*crowdSlow+100)
+	conns := make([]net.Conn, crowdIdle+2*crowdSlow)
+	for i := range conns {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+		require.NoError(t, err)
+		defer func() { _ = conn.Close() }()
+		conns[i] = conn
+	}
+	idle, heads, bodies := conns[:crowdIdle], conns[crowdIdle:crowdIdle+crowdSlow], conns[crowdIdle+crowdSlow:]
+	for _, conn := range idle { // one request, and then nothing
+		_, err := io.WriteString(conn, "GET /hooks/deposit/ HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		status, _ := readAnswer(t, conn)
+		require.Equal(t, http.StatusMethodNotAllowed, status)
+	}
+	for _, conn := range heads {
+		_, err := io.WriteString(conn, "POST /hooks/deposit/ HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+		require.NoError(t, err)
+	}
+	for _, conn := range bodies {
+		_, err := fmt.Fprintf(conn, strings.ReplaceAll(head, "/hook", "/hooks/deposit/"), 1000, `{"payment_id":"`)
+		require.NoError(t, err)
+	}
+	_, _ = fmt.Fprintf(os.Stdout, "%d here\n", len(conns))
+	_, _ = fmt.Fprintf(os.Stdout, "%d put out\n", drip(conns[crowdIdle:]))
+	_, err := io.Copy(io.Discard, os.Stdin)
+	require.NoError(t, err)
+	for _, conn := range idle {
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Millisecond)))
+		_, err := conn.Read(make([]byte, 1))
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "an idle connection was closed")
+		break
+	}
+}
+
+// drip goes on saying a letter at a time until the server has ended all, a minute at most,
+// and returns how many it has ended.
+func drip(conns []net.Conn) (out int) {
+	ticker := time.NewTicker(300 * time.Millisecond)
+	defer ticker.Stop()
+	ended := make([]bool, len(conns))
+	for range 200 {
+		<-ticker.C
+		for i, conn := range conns {
+			if !ended[i] && gone(conn) {
+				ended[i] = true
+				out++
+			}
+		}
+		if out == len(conns) {
+			break
+		}
+	}
+	return out
+}
+
+// gone says one more letter, and tells whether nobody listens. A server that ends a request in
+// the middle answers 408 first.
+func gone(conn net.Conn) bool {
+	if _, err := conn.Write([]byte("a")); err != nil {
+		return true
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(time.Microsecond))
+	answer := make([]byte, 512)
+	n, err := conn.Read(answer)
+	return n > 0 && strings.Contains(string(answer[:n]), strconv.Itoa(http.StatusRequestTimeout)) || err != nil && !os.IsTimeout(err)
+}
