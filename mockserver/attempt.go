@@ -2,15 +2,9 @@ package mockserver
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 )
-
-// webhookUserAgent identifies the sender (interface §6.2).
-const webhookUserAgent = "DepositPay-Payments-Webhook/1.0"
 
 const (
 	errTimeout    = "no answer within 10s"
@@ -40,7 +34,7 @@ func (s *Server) beginRun(d *delivery) {
 // hold up the API or another delivery.
 func (s *Server) launch(d *delivery, due time.Time) *attempt {
 	a := newAttempt(Attempt{
-		PaymentID: d.payment.ID, WebhookID: d.id, RetryCount: d.run, Due: due, Started: s.clock.now(),
+		PaymentID: d.payment.ID, WebhookID: d.id, RetryCount: d.run, URL: d.url, Due: due, Started: s.clock.now(),
 	})
 	d.run++
 	d.flight = a
@@ -64,53 +58,30 @@ func (s *Server) fly(d *delivery, a *attempt) {
 func (s *Server) transmit(d *delivery, a *attempt) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
-	target, by, sending := d.url, s.cfg.WebhookTransport, a.Attempt
+	by := s.cfg.WebhookTransport
 	if a.Fault == faultDeadURI {
-		target, by = deadURI, newWebhookTransport()
+		a.URL, by = deadURI, newWebhookTransport()
 	}
+	sending := a.Attempt
 	s.running.Go(func() {
-		status, failure := send(ctx, by, target, sending)
+		end := s.send(ctx, by, sending)
 		if sending.Fault == faultDropAfter {
-			status, failure = 0, errAnswerLost
+			end = outcome{failure: errAnswerLost}
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.finish(d, a, status, failure)
+		s.finish(d, a, end)
 	})
-}
-
-// send posts the webhook and returns the receiver's status and, unless that is
-// 200, why the attempt failed.
-func send(ctx context.Context, by http.RoundTripper, target string, a Attempt) (int, string) {
-	body := strings.NewReader(`{"payment_id":"` + a.PaymentID + `"}`)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, body)
-	if err != nil {
-		return 0, "the webhook URI is unusable"
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", webhookUserAgent)
-	req.Header.Set("X-Webhook-ID", a.WebhookID)
-	req.Header.Set("X-Retry-Count", strconv.Itoa(a.RetryCount))
-	// The transport itself, not an http.Client: a redirect is an answer that is
-	// not 200, and is not followed.
-	resp, err := by.RoundTrip(req)
-	if err != nil {
-		return 0, fmt.Sprintf("%.300s", err.Error())
-	}
-	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return resp.StatusCode, fmt.Sprintf("answered HTTP %d, only 200 counts", resp.StatusCode)
-	}
-	return resp.StatusCode, ""
 }
 
 // finish records the outcome of an attempt, unless the clock or a resend ended
 // it before, and plans what follows from it.
-func (s *Server) finish(d *delivery, a *attempt, status int, failure string) {
+func (s *Server) finish(d *delivery, a *attempt, end outcome) {
 	if !a.Ended.IsZero() {
 		return
 	}
-	a.Ended, a.HTTPStatus, a.Err = s.clock.now(), status, failure
+	a.Ended, a.HTTPStatus, a.Err = s.clock.now(), end.status, end.failure
+	s.responses.keep(a, end.response)
 	a.cancel()
 	s.events.remove(a.timeout)
 	a.cancel, a.timeout = func() {}, spent // there may be 100,000 of both
@@ -124,7 +95,7 @@ func (s *Server) finish(d *delivery, a *attempt, status int, failure string) {
 	d.flight = nil
 	switch {
 	case d.status != DeliveryPending || s.closed: // a resend has settled it meanwhile
-	case failure == "":
+	case end.failure == "":
 		d.status = DeliveryDelivered
 	case d.run == len(waits):
 		d.status = DeliveryFailed
@@ -146,7 +117,7 @@ func (s *Server) run(e *event) *attempt {
 		return s.arrive(d, e.attempt)
 	}
 	if e.attempt != nil {
-		s.finish(d, e.attempt, 0, errTimeout)
+		s.finish(d, e.attempt, outcome{failure: errTimeout})
 		return nil
 	}
 	d.next = nil

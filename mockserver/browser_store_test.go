@@ -19,7 +19,7 @@ func TestBrowserStore(t *testing.T) {
 		name, lang, title, choose string
 		noScript, dark            bool
 	}{
-		{"ko", "ko", "게임 상점", "먼저 구매할 사용자를 선택하세요.", false, true},
+		{"ko", "ko", "게임 상점", "먼저 구매할 이용자를 선택하세요.", false, true},
 		{"en-noscript", "en", "Game store", "Choose who you are first", true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

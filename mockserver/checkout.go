@@ -44,8 +44,8 @@ func (s *Server) Account() Account { return s.cfg.Account }
 // The name has 1 to 40 characters, without control characters; spaces around it
 // are cut off. The amount is at least 1, and it must be 0 for a payment with a
 // fixed price. The error is an [*Error]: [CodePaymentNotFound],
-// [CodeInvalidParameter], [CodePaymentAlreadyPaid], [CodePaymentExpired] or
-// [CodeServerClosed].
+// [CodeInvalidParameter], [CodePaymentAlreadyPaid], [CodePaymentExpired],
+// [CodeStorageFull] or [CodeServerClosed].
 func (s *Server) GivePayer(payToken, payer string, amount int64) (Payment, error) {
 	p, problem := s.givePayer(payToken, payer, amount)
 	if problem != nil {
@@ -77,7 +77,10 @@ func (s *Server) givePayer(payToken, payer string, amount int64) (Payment, *Erro
 	case p.Amount == 0 && amount < 1:
 		return Payment{}, invalidParameter("amount", "must be at least 1: the payment was created without one, so the payer chooses")
 	}
-	p.Payer, p.PayerAmount = name, amount
+	if problem := s.namePayer(p, name); problem != nil {
+		return Payment{}, problem
+	}
+	p.PayerAmount = amount
 	p.Status = StatusWaiting
 	s.expectPayer(p)
 	s.record(p, EventPayer, fmt.Sprintf("%s will pay %d", name, p.AmountDue()))

@@ -88,7 +88,7 @@ type Config struct {
 	MaxPayments int
 
 	// MaxDeliveries is how many webhook deliveries are kept, each with its last
-	// 100 attempts. At the cap the oldest delivery that is not pending is
+	// 100 attempts, and 10,000 answers of receivers in all. At the cap the oldest delivery that is not pending is
 	// forgotten; when all are pending, a deposit is refused with
 	// [CodeStorageFull]. Default: 100,000.
 	MaxDeliveries int

@@ -75,7 +75,8 @@ func TestControlWebhookAndDeliveries(t *testing.T) {
 	assert.Equal(t, `{"now":"2025-03-01T12:00:01Z"}`, control(t, s, 200, "POST", "/clock/advance", `{"duration":"1s"}`))
 	id := onlyDelivery(t, s).WebhookID
 	attempt := func(n, ts string) string {
-		return `{"payment_id":"` + second + `","webhook_id":"` + id + `","retry_count":` + n + `,"due_ts":"` + ts +
+		return `{"payment_id":"` + second + `","webhook_id":"` + id + `","retry_count":` + n +
+			`,"url":"http://127.0.0.1:1/h?key=[REDACTED]","due_ts":"` + ts +
 			`","started_ts":"` + ts + `","ended_ts":"` + ts + `","http_status":418,"error":"answered HTTP 418, only 200 counts"}`
 	}
 	a0, a1 := attempt("0", "2025-03-01T12:00:00Z"), attempt("1", "2025-03-01T12:00:05Z")

@@ -10,10 +10,12 @@ type attemptJSON struct {
 	PaymentID  string `json:"payment_id"`
 	WebhookID  string `json:"webhook_id"`
 	RetryCount int    `json:"retry_count"`
+	URL        string `json:"url"`
 	DueTS      string `json:"due_ts"`
 	StartedTS  string `json:"started_ts"`
 	EndedTS    string `json:"ended_ts,omitempty"`
 	HTTPStatus int    `json:"http_status,omitempty"`
+	Response   string `json:"response,omitempty"`
 	Error      string `json:"error,omitempty"`
 	Fault      string `json:"fault,omitempty"`
 }
@@ -43,9 +45,9 @@ type requestJSON struct {
 
 func (s *Server) attemptJSON(a Attempt) attemptJSON {
 	return attemptJSON{
-		PaymentID: a.PaymentID, WebhookID: a.WebhookID, RetryCount: a.RetryCount,
+		PaymentID: a.PaymentID, WebhookID: a.WebhookID, RetryCount: a.RetryCount, URL: s.log.redact(a.URL),
 		DueTS: formatTime(a.Due), StartedTS: formatTime(a.Started), EndedTS: formatTime(a.Ended),
-		HTTPStatus: a.HTTPStatus, Error: s.log.redact(a.Err), Fault: a.Fault,
+		HTTPStatus: a.HTTPStatus, Response: a.Response, Error: s.log.redact(a.Err), Fault: a.Fault,
 	}
 }
 

@@ -39,8 +39,7 @@ func (s *Server) store(p *payment, token string) *Error {
 func (s *Server) keep(p *payment, app *application) *Error {
 	size := p.size()
 	if len(s.order) >= s.cfg.MaxPayments || s.storedBytes+size > maxStoredBytes {
-		return &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d payments and %d MiB "+
-			"of their texts, and drops none; start a new one or raise Config.MaxPayments", s.cfg.MaxPayments, maxStoredBytes>>20)}
+		return s.paymentsFull()
 	}
 	p.app, p.Status, p.CreatedAt = app, StatusCreated, s.clock.now()
 	s.storedBytes += size
@@ -48,6 +47,23 @@ func (s *Server) keep(p *payment, app *application) *Error {
 	s.order = append(s.order, p)
 	s.planExpiry()
 	s.changed()
+	return nil
+}
+
+func (s *Server) paymentsFull() *Error {
+	return &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d payments and %d MiB "+
+		"of their texts, and drops none; start a new one or raise Config.MaxPayments", s.cfg.MaxPayments, maxStoredBytes>>20)}
+}
+
+// namePayer keeps the name of who pays, within the bound of the texts. The caller holds
+// s.mu.
+func (s *Server) namePayer(p *payment, name string) *Error {
+	grown := max(0, len(name)-len(p.Payer))
+	if s.storedBytes+grown > maxStoredBytes {
+		return s.paymentsFull()
+	}
+	s.storedBytes += grown
+	p.Payer = name
 	return nil
 }
 

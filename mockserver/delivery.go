@@ -45,12 +45,19 @@ type Attempt struct {
 	PaymentID, WebhookID string
 	// RetryCount is the X-Retry-Count that was sent: 0 to 9 in each run.
 	RetryCount int
+	// URL is where it was sent to.
+	URL string
 	// Due is when the schedule wanted it, Started when it was sent and Ended
 	// when its outcome was known; Ended is zero while it is in flight.
 	Due, Started, Ended time.Time
 	// HTTPStatus is what the receiver answered; 0 without an answer.
 	HTTPStatus int
-	// Err says why the attempt failed; empty after success and in flight.
+	// Response is the body of the receiver's answer, for people: nothing depends on
+	// it. At most its first 4 KiB are kept, as far as they came within a second, and
+	// tokens are replaced by "[REDACTED]". The server keeps the last 10,000 that are
+	// not empty, of all deliveries together.
+	Response string
+	// Err says why the attempt failed, without tokens; empty after success and in flight.
 	Err string
 	// Fault is the kind of the [Fault] that has struck it, empty without one. A
 	// webhook that a fault has doubled stands here twice.

@@ -111,15 +111,26 @@ func (s *Server) recogniseLocked(id string, in depositInput, render func(*paymen
 			"raise Config.MaxDeliveries or let the clock run"}
 	}
 	if in.payer != "" {
-		p.Payer = in.payer
+		if problem := s.namePayer(p, in.payer); problem != nil {
+			return Payment{}, problem
+		}
 	}
 	p.Method, p.PaidAmount = in.method, paid
 	p.Status, p.DepositedAt = StatusProgress, s.clock.now()
 	p.app.push(p)
-	s.record(p, EventDeposit, fmt.Sprintf("%.*s paid %d by %s", maxNameLength, cmp.Or(p.Payer, "somebody"), paid, in.method))
+	s.record(p, EventDeposit, fmt.Sprintf("%.*s paid %d by %s", maxNameLength, cmp.Or(s.shownPayer(p), "somebody"), paid, in.method))
 	if notify {
 		s.beginRun(s.newDelivery(p))
 	}
 	render(p)
 	return p.export(), nil
+}
+
+// shownPayer is the payer for a text that is cut after maxNameLength characters: no half
+// of a token may be left at the cut, where nothing would know it again.
+func (s *Server) shownPayer(p *payment) string {
+	if len(p.Payer) <= maxNameLength {
+		return p.Payer
+	}
+	return s.log.redactFirst(p.Payer, maxNameLength*utf8.UTFMax)
 }

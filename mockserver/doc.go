@@ -45,9 +45,9 @@
 //	/store/          the game store, where users buy the products of an application
 //	/openapi         the endpoints as an OpenAPI document, which is /openapi.yaml
 //
-// The customer's link is [Server.CheckoutURL], a slash and the payToken. Pages and
-// control API take nothing that a browser sends for another site and, unless
-// Config.AllowRemote is set, answer under loopback names alone.
+// The customer's link is [Server.CheckoutURL], a slash and the payToken. Pages,
+// control API and endpoints take nothing that a browser sends for another site and,
+// unless Config.AllowRemote is set, answer under loopback names alone.
 //
 // # Applications
 //
@@ -132,7 +132,7 @@
 //	GET    /users                         {"users":[…]}
 //	PUT    /users                         {["id"],"name"}: saves a user of the game store
 //	POST   /buy                           {"product","user"}: buys in the game store; the payment
-//	GET    /deliveries                    {"deliveries":[…]} with every attempt
+//	GET    /deliveries                    {"deliveries":[…]} with every attempt and the answer to it
 //	GET    /requests                      {"requests":[…]}, oldest first
 //	GET    /unmatched                     {"unmatched":[…],"dropped"}: deposits that match no payment
 //	POST   /unmatched/{id}/resolve        {"payToken",["amount"]}: gives one to a payment; the record

@@ -25,8 +25,8 @@ const (
 	// CodePaymentNotFound: the application has no payment with this payToken.
 	// Another application's payment is reported in the same way.
 	CodePaymentNotFound Code = "PAYMENT_NOT_FOUND"
-	// CodePaymentNotPaid: nobody has paid this payment yet, so there is nothing
-	// to confirm and no webhook to resend.
+	// CodePaymentNotPaid: nobody has paid this payment, which may have expired
+	// meanwhile, so there is nothing to confirm and no webhook to resend.
 	CodePaymentNotPaid Code = "PAYMENT_NOT_PAID"
 	// CodePaymentAlreadyPaid: a deposit for this payment was recognised before.
 	CodePaymentAlreadyPaid Code = "PAYMENT_ALREADY_PAID"
@@ -76,6 +76,8 @@ func (c Code) httpStatus() int {
 	switch c {
 	case CodeNotFound, CodePaymentNotFound, CodeWebhookNotFound, CodeProductNotFound, CodeUserNotFound, CodeUnmatchedNotFound:
 		return http.StatusNotFound
+	case CodeForbidden:
+		return http.StatusForbidden
 	case CodeMethodNotAllowed:
 		return http.StatusMethodNotAllowed
 	case CodePaymentAlreadyPaid, CodePaymentNotPaid, CodePaymentExpired, CodeNoAttemptWaiting, CodeStorageFull, CodeServerClosed:

@@ -51,6 +51,7 @@ func TestExpiryIsExact(t *testing.T) {
 	_, err = s.GivePayer(a, "Kim", 0)
 	wantCode(t, mockserver.CodePaymentExpired, err)
 	wantError(t, mockserver.CodePaymentNotPaid, confirm(t, s, a), "expired")
+	assert.NotContains(t, confirm(t, s, a), "webhook", "none will come")
 	wantError(t, mockserver.CodePaymentNotPaid, resend(t, s, a), "expired")
 	wantError(t, mockserver.CodePaymentExpired, control(t, s, 409, "POST", "/payments/"+a+"/deposit", ""))
 	assert.Contains(t, poll(t, s), paid)

@@ -324,7 +324,7 @@ func TestDelayedAnswers(t *testing.T) {
 			seen, took = next(time.Hour)
 			require.NoError(t, seen.err)
 			assert.Contains(t, seen.body, s.Payments()[2*i+1].ID)
-			assert.InDelta(t, 20*time.Second, took, float64(time.Microsecond), f.Kind) // a drip is divided by the bytes
+			assert.Equal(t, 20*time.Second, took, f.Kind)
 		}
 		assert.Equal(t, start, s.Now(), "the mock's clock stands still")
 	})
@@ -357,6 +357,30 @@ func TestCloseCutsDelaysShort(t *testing.T) {
 			assert.Equal(t, kind != "delay-before", len(s.Payments()) == 1, kind)
 		})
 	}
+}
+
+// TestDripKeepsItsTime: a machine that takes long over each of many bytes does not make
+// the whole last longer than was said.
+func TestDripKeepsItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := stopped(t)
+		fault(t, s, mockserver.Fault{Operation: "banks", Kind: "drip", Delay: 10 * time.Second})
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "/mobile/banks?details=true", nil)
+		require.NoError(t, err)
+		begin := time.Now()
+		s.Handler().ServeHTTP(tardyWriter{}, req)
+		assert.Equal(t, 10*time.Second+tardy, time.Since(begin))
+	})
+}
+
+const tardy = time.Millisecond
+
+type tardyWriter struct{ bareWriter }
+
+func (tardyWriter) Write(p []byte) (int, error) {
+	<-time.After(tardy)
+	return len(p), nil
 }
 
 // A handler of the server under somebody else's writer still ends the connection.

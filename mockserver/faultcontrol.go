@@ -36,6 +36,14 @@ type faultEventJSON struct {
 	Fault     string `json:"fault"`
 }
 
+// faultSetJSON is Faults in a file. It has the members of GET /_mock/faults, so that
+// an answer can be kept and used again; its log says what was.
+type faultSetJSON struct {
+	Rules  []faultJSON     `json:"rules"`
+	Chance chanceJSON      `json:"chance"`
+	Log    json.RawMessage `json:"log"`
+}
+
 // durationJSON is a length of time as text: "200ms".
 type durationJSON time.Duration
 
@@ -77,19 +85,47 @@ func (s *Server) postFault(body []byte) *Error {
 		if problem := decodeStrict(body, &in); problem != nil {
 			return problem
 		}
-		return s.faults.setChance(Faults{
-			Rate: in.Rate, Seed: in.Seed, Operations: in.Operations, Kinds: in.Kinds, MaxDelay: time.Duration(in.MaxDelay),
-		})
+		return s.faults.setChance(in.faults())
 	}
 	var in faultJSON
 	if problem := decodeStrict(body, &in); problem != nil {
 		return problem
 	}
-	return s.addFault(Fault{
+	return s.addFault(in.fault())
+}
+
+func (in *faultJSON) fault() Fault {
+	return Fault{
 		Operation: in.Operation, Kind: in.Kind, Nth: in.Nth, Every: in.Every, First: in.First,
 		Probability: in.Probability, Seed: in.Seed, Delay: time.Duration(in.Delay),
 		Bytes: in.Bytes, Status: in.Status, RetryAfter: in.RetryAfter,
-	})
+	}
+}
+
+func (in *chanceJSON) faults() Faults {
+	return Faults{
+		Rate: in.Rate, Seed: in.Seed, Operations: in.Operations, Kinds: in.Kinds, MaxDelay: time.Duration(in.MaxDelay),
+	}
+}
+
+// UnmarshalJSON reads what GET /_mock/faults answers, such as
+// {"rules":[{"operation":"next","kind":"cut","nth":2}],"chance":{"rate":0.1,"seed":7}};
+// both may be left out, and a log is passed over. A field that does not exist is an
+// error, as is a fault that [Server.SetFaults] would refuse.
+func (f *Faults) UnmarshalJSON(text []byte) error {
+	var in faultSetJSON
+	if problem := decodeStrict(text, &in); problem != nil {
+		return problem
+	}
+	set := in.Chance.faults()
+	for i := range in.Rules {
+		set.Rules = append(set.Rules, in.Rules[i].fault())
+	}
+	if problem := set.check(); problem != nil {
+		return problem
+	}
+	*f = set
+	return nil
 }
 
 // decodeStrict refuses a field that does not exist: a rule whose "nth" is misspelt

@@ -1,6 +1,7 @@
 package mockserver_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -176,4 +177,40 @@ func TestFaultsOverTheControlAPI(t *testing.T) {
 	}
 	control("PUT", "", 405)
 	assert.JSONEq(t, `{"rules":[],"log":[]}`, control("DELETE", "", 200))
+}
+
+// TestFaultsAsAFile: what the control API shows can be kept and set again.
+func TestFaultsAsAFile(t *testing.T) {
+	t.Parallel()
+	f := mockserver.Faults{
+		Rules: []mockserver.Fault{
+			{Operation: "next", Kind: "cut", Nth: 2, Bytes: 17},
+			{Operation: "webhook", Kind: "delay", Every: 3, Delay: 90 * time.Second},
+			{Operation: "confirm", Kind: "status-after", Probability: 0.5, Seed: 1<<64 - 1, Status: 503, RetryAfter: 7},
+		},
+		Rate: 0.25, Seed: 9, Operations: []string{"create"}, Kinds: []string{"html"}, MaxDelay: 20 * time.Millisecond,
+	}
+	s := stopped(t)
+	require.NoError(t, s.SetFaults(f))
+	create(t, s, "")
+	exchange(t.Context(), t, s.Transport(), "GET", s.URL()+"/callback/rest?token=test_demo", "")
+	_, file := call(t, s, "GET", "/_mock/faults", "")
+	var read mockserver.Faults
+	require.NoError(t, json.Unmarshal([]byte(file), &read))
+	assert.Equal(t, f, read)
+	require.NoError(t, json.Unmarshal([]byte(`{}`), &read))
+	assert.Equal(t, mockserver.Faults{}, read)
+
+	for text, want := range map[string]string{
+		`{"rules":[{"operation":"nextt","kind":"cut"}]}`:           `rules[0]: "operation" "nextt" is unknown`,
+		`{"rules":[{"operation":"next","kind":"cut","n":1}]}`:      `unknown field "n"`,
+		`{"chance":{"rate":2}}`:                                    `"rate" must be from 0 to 1`,
+		`{"rate":0.1}`:                                             `unknown field "rate"`,
+		`{"rules":[{"operation":"next","kind":"drip","delay":5}]}`: "the fault cannot be read",
+	} {
+		var e *mockserver.Error
+		require.ErrorAs(t, json.Unmarshal([]byte(text), &read), &e, text)
+		assert.Equal(t, mockserver.CodeInvalidParameter, e.Code)
+		assert.Contains(t, e.Message, want)
+	}
 }

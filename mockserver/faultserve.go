@@ -106,18 +106,17 @@ func (p *faults) wait(d time.Duration, given <-chan struct{}) bool {
 // close ends all waits.
 func (p *faults) close() { p.stopping.Do(func() { close(p.stop) }) }
 
-// drip sends the body byte by byte.
+// drip sends the body byte by byte, the last one after d.
 func (s *Server) drip(w http.ResponseWriter, c *call, out reply, d time.Duration) {
 	out.writeHead(w, len(out.body))
-	pause := d / time.Duration(max(1, len(out.body)))
 	if direct, ok := w.(*recorder); ok {
 		_, _ = direct.Write(out.body)
-		direct.pause, direct.stop = pause, s.faults.stop
+		direct.dripped, direct.stop = d, s.faults.stop
 		return
 	}
-	control := http.NewResponseController(w)
+	control, begun := http.NewResponseController(w), time.Now()
 	for i := range out.body {
-		if !s.faults.wait(pause, c.Context().Done()) || c.Context().Err() != nil {
+		if !s.faults.wait(dripPause(begun, d, i, len(out.body)), c.Context().Done()) || c.Context().Err() != nil {
 			hangUp(w, false)
 			return
 		}
@@ -126,6 +125,16 @@ func (s *Server) drip(w http.ResponseWriter, c *call, out reply, d time.Duration
 		}
 		_ = control.Flush() // it fails only where the writer keeps all until the end
 	}
+}
+
+// dripPause is the wait before byte i of n. A wait is longer than it was meant to be, and
+// so is a write: what they take too long is not waited for again.
+func dripPause(begun time.Time, d time.Duration, i, n int) time.Duration {
+	due := d / time.Duration(n) * time.Duration(i+1)
+	if i == n-1 {
+		due = d
+	}
+	return max(0, due-time.Since(begun))
 }
 
 // hangUp ends the connection: cleanly (FIN), or with a reset (RST).

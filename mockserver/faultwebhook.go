@@ -80,7 +80,7 @@ func (s *Server) arrive(d *delivery, a *attempt) *attempt {
 // does not know of it: its outcome changes nothing.
 func copyAttempt(a *attempt) *attempt {
 	out := newAttempt(a.Attempt)
-	out.Ended, out.HTTPStatus, out.Err = time.Time{}, 0, ""
+	out.Ended, out.HTTPStatus, out.Err, out.Response = time.Time{}, 0, "", ""
 	return out
 }
 

@@ -73,3 +73,21 @@ func BenchmarkNew(b *testing.B) {
 		}
 	}
 }
+
+// TestPayersCount: the name of a payer is a text like any other.
+func TestPayersCount(t *testing.T) {
+	t.Parallel()
+	s := stopped(t)
+	long := strings.Repeat("x", 100<<20)
+	ids := []string{create(t, s, ""), create(t, s, ""), create(t, s, "")}
+	for _, id := range ids[:2] {
+		_, err := s.Deposit(id, mockserver.Deposit{Payer: long, Amount: 1})
+		require.NoError(t, err)
+	}
+	_, err := s.Deposit(ids[2], mockserver.Deposit{Payer: long, Amount: 1})
+	wantCode(t, mockserver.CodeStorageFull, err)
+	p, _ := s.Payment(ids[2])
+	assert.Equal(t, mockserver.StatusCreated, p.Status)
+	assert.Empty(t, p.Payer)
+	deposit(t, s, ids[2], 1)
+}

@@ -77,11 +77,14 @@ func newAsker(t *testing.T) apiAsker {
 	return apiAsker{t, doc}
 }
 
-func (a apiAsker) ask(s *mockserver.Server, method, target string, body io.Reader) string {
+func (a apiAsker) ask(s *mockserver.Server, method, target string, body io.Reader, header ...string) string {
 	a.t.Helper()
 	rec := httptest.NewRecorder()
 	req := httptest.NewRequest(method, target, body)
 	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
 	a.doc.Handler(a.t, s.Handler()).ServeHTTP(rec, req)
 	return rec.Body.String()
 }
@@ -123,6 +126,8 @@ func (a apiAsker) refusals(s *mockserver.Server) {
 		a.want(mockserver.CodeBodyTooLarge, s, method, path+"?token=test_demo&payToken=x", large)
 		broken := io.MultiReader(strings.NewReader(`{"token":`), iotest.ErrReader(errors.New("cut")))
 		wantError(a.t, mockserver.CodeInvalidJSON, a.ask(s, method, path, broken))
+		wantError(a.t, mockserver.CodeForbidden, a.ask(s, method, path+"?token=test_demo&payToken=x",
+			strings.NewReader(`{"token":"test_demo","payToken":"x","title":"T","identifier":"i","package":"`+kb+`"}`), "Sec-Fetch-Site", "cross-site"))
 		switch {
 		case path == "/mobile/banks":
 			a.want(mockserver.CodeInvalidParameter, s, method, path+"?details=1", "")

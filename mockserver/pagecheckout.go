@@ -61,7 +61,7 @@ func (v *visit) checkoutPayer() {
 
 func (v *visit) showCheckout(p Payment, form *web.PayerForm, status int) {
 	view := v.checkoutView(p)
-	title := web.Short(p.Title, 60)
+	title := web.Short(view.Title, 60)
 	if form != nil {
 		view.Form, view.Transfer = form, nil
 		if status != http.StatusOK {
@@ -82,27 +82,30 @@ func (v *visit) showCheckout(p Payment, form *web.PayerForm, status int) {
 func (v *visit) checkoutView(p Payment) web.Checkout {
 	icons := web.NewIcons(v.Request, p.Icon != "" || hasIcons(p.Items))
 	out := web.Checkout{
-		Stage: checkoutStage(p), Title: p.Title, Shop: p.Application, Due: p.AmountDue(), Icons: icons,
-		Icon: web.Icon{URL: p.Icon, Show: icons.Show, Name: p.Title},
+		Stage: checkoutStage(p), Title: v.hide(p.Title), Shop: p.Application, Due: p.AmountDue(), Icons: icons,
+		Icon: web.Icon{URL: v.hide(p.Icon), Show: icons.Show, Name: v.hide(p.Title)},
 	}
 	if p.GameProduct != "" {
-		out.User = p.Identifier
+		out.User = v.hide(p.Identifier)
 	}
 	for _, item := range p.Items {
 		out.Lines = append(out.Lines, web.Line{
-			Name: item.Name, Count: item.Count, Price: item.Price,
-			Icon: web.Icon{URL: item.Icon, Show: icons.Show, Name: item.Name},
+			Name: v.hide(item.Name), Count: item.Count, Price: item.Price,
+			Icon: web.Icon{URL: v.hide(item.Icon), Show: icons.Show, Name: v.hide(item.Name)},
 		})
 	}
 	switch out.Stage {
 	case web.StageTransfer:
 		account := v.server.Account()
 		out.Transfer = &web.Transfer{
-			Bank: account.Bank, Number: account.Number, Holder: account.Holder,
-			Payer: p.Payer, Amount: p.AmountDue(), Edit: checkoutRoot + "/" + p.ID + "?edit=1",
+			Bank: v.hide(account.Bank), Number: v.hide(account.Number), Holder: v.hide(account.Holder),
+			Payer: v.hide(p.Payer), Amount: p.AmountDue(), Edit: checkoutRoot + "/" + p.ID + "?edit=1",
 		}
 	case web.StageCheck, web.StageComplete, web.StageFailed:
-		out.Receipt = &web.Receipt{Payer: p.Payer, Paid: p.PaidAmount, PaidAt: p.DepositedAt, VerifiedAt: p.VerifiedAt}
+		out.Receipt = &web.Receipt{Payer: v.hide(p.Payer), Paid: p.PaidAmount, PaidAt: p.DepositedAt, VerifiedAt: p.VerifiedAt}
+		if due := p.AmountDue(); due > 0 && p.PaidAmount > 0 {
+			out.Receipt.Under, out.Receipt.Over = max(0, due-p.PaidAmount), max(0, p.PaidAmount-due)
+		}
 	default: // nothing to pay into, and nothing paid
 	}
 	if p.unpaid() {

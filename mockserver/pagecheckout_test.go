@@ -50,7 +50,8 @@ func TestCheckoutStages(t *testing.T) {
 		_, body := browse(t, s, "GET", "/pay/"+id, nil)
 		assert.Contains(t, body, want)
 		assert.Equal(t, want == "Tell us who will pay", strings.Contains(body, "<form"), want)
-		assert.Equal(t, want == "Tell us who will pay", strings.Contains(body, "2025-03-01 14:00:00 UTC"), "%s: until when", want)
+		assert.Equal(t, want != "The payment is complete" && want != "Nothing was paid", strings.Contains(body, `data-live="/_page/changes"`), "%s: more will happen", want)
+		assert.Equal(t, want == "Tell us who will pay", strings.Contains(body, "2025-03-01 23:00 KST"), "%s: until when, where the customer lives", want)
 	}
 	_, body := browse(t, s, "GET", "/pay/"+done, nil)
 	assert.Contains(t, body, "₩7", "what was paid")

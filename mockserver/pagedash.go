@@ -52,7 +52,10 @@ var dashActions = map[string]func(*Server, *dashCall) (dashDone, *Error){
 	"advance":        (*Server).doAdvance,
 	"jump":           (*Server).doJump,
 	"fault":          (*Server).doFault,
+	"fault-remove":   (*Server).doFaultRemove,
 	"faults-clear":   (*Server).doFaultsClear,
+	"chance":         (*Server).doChance,
+	"chance-end":     (*Server).doChanceEnd,
 }
 
 // dashDone is how a form ended well.
@@ -133,7 +136,7 @@ func (s *Server) dash() *web.Dash {
 	defer s.mu.Unlock()
 	counts := s.countDeliveries()
 	return &web.Dash{
-		Now: s.clock.now(), Unmatched: int64(len(s.phone.unmatched)), Faults: s.faults.on.Load(),
+		Now: s.clock.now(), Rate: s.clock.rate(), Unmatched: int64(len(s.phone.unmatched)), Faults: s.faults.on.Load(),
 		Pending: counts[DeliveryPending], Failed: counts[DeliveryFailed],
 	}
 }

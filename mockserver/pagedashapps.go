@@ -14,13 +14,15 @@ func (s *Server) dashApplications(c *dashCall) (any, *Error) {
 	for i, a := range s.Applications() {
 		view.Rows = append(view.Rows, web.DashApplication{
 			Number: i + 1, Name: a.Name, Token: a.Token, WebhookURL: s.log.redact(a.WebhookURL),
-			GameField: a.GameField, Dialect: a.Dialect.String(),
+			GameField: s.log.redact(a.GameField), Dialect: a.Dialect.String(),
 		})
 	}
 	edited, dialect := c.param("edit"), Dialect{}
 	if n, a, ok := s.applicationNumber(edited); ok {
 		dialect = a.Dialect
-		view.Edit = web.DashApplication{Number: n, Name: a.Name, WebhookURL: a.WebhookURL, GameField: a.GameField}
+		view.Edit = web.DashApplication{
+			Number: n, Name: a.Name, WebhookURL: s.log.hideKnown(a.WebhookURL), GameField: s.log.hideKnown(a.GameField),
+		}
 	}
 	for i, o := range DialectOptions() {
 		view.Options = append(view.Options, web.DashOption{Name: o.Name, Chosen: o.Values[dialect.choice[i]], Values: o.Values})
@@ -41,15 +43,17 @@ func (s *Server) applicationNumber(text string) (int, Application, bool) {
 // doApplication saves an application: the one with the number, whose token stays, or
 // a new one with the token that was typed.
 func (s *Server) doApplication(c *dashCall) (dashDone, *Error) {
-	a := Application{Token: c.value("token")}
+	a, old := Application{Token: c.value("token")}, Application{}
 	if c.id != "" {
-		_, old, ok := s.applicationNumber(c.id)
-		if !ok {
+		var ok bool
+		if _, old, ok = s.applicationNumber(c.id); !ok {
 			return dashDone{}, &Error{Code: CodeNotFound, Message: "there is no application with this number; look at the list"}
 		}
 		a.Token = old.Token
 	}
-	a.Name, a.WebhookURL, a.GameField = c.value("name"), strings.TrimSpace(c.value("webhook_url")), strings.TrimSpace(c.value("game_field"))
+	a.Name = c.value("name")
+	a.WebhookURL = s.log.keepHidden(c.value("webhook_url"), old.WebhookURL)
+	a.GameField = s.log.keepHidden(c.value("game_field"), old.GameField)
 	var words []string
 	for _, o := range DialectOptions() {
 		if value := c.value("dialect_" + o.Name); value != "" {

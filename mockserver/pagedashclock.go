@@ -26,6 +26,17 @@ func (s *Server) dashClock(*dashCall) (any, *Error) {
 	return view, nil
 }
 
+// rate is how many seconds of the clock pass in one of real time.
+func (c *clock) rate() float64 {
+	switch {
+	case c.stopped:
+		return 0
+	case c.factor > 0:
+		return c.factor
+	}
+	return 1
+}
+
 // doAdvance moves the clock: one of the buttons, or a length of time that is typed.
 func (s *Server) doAdvance(c *dashCall) (dashDone, *Error) {
 	text := c.value("by")

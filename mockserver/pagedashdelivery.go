@@ -65,24 +65,24 @@ func (s *Server) dashDelivery(d *delivery) web.DashDelivery {
 		CanResend: d.payment.app.WebhookURL != "" || d.payment.Status == StatusComplete,
 	}
 	if d.next != nil {
-		view.NextDue = d.next.at
-		view.NextIn = s.dashWait(d.next.at)
+		view.Wait, view.Waits = s.dashWait(d.next.at), true
 	}
 	for i, a := range slices.Backward(d.attempts) {
 		view.Attempts = append(view.Attempts, web.DashAttempt{
 			Key:    fmt.Sprintf("%s-%d", d.id, i),
 			Number: a.RetryCount + 1, Of: len(waits), Due: a.Due, Started: a.Started, Ended: a.Ended,
-			HTTPStatus: a.HTTPStatus, Err: readable(s.log.redact(a.Err)), Fault: a.Fault, Request: s.dashRequestSent(d, a.Attempt),
+			HTTPStatus: a.HTTPStatus, Err: readable(s.log.redact(a.Err)), Fault: a.Fault, URL: s.log.redact(a.URL),
+			Request: s.dashRequestSent(a.Attempt), Response: readable(s.log.redact(a.Response)),
 		})
 	}
 	return view
 }
 
 // dashRequestSent is the request of an attempt as it goes over the wire; see send.
-func (s *Server) dashRequestSent(d *delivery, a Attempt) string {
+func (s *Server) dashRequestSent(a Attempt) string {
 	var b strings.Builder
 	path, host := "/", ""
-	if u, err := url.Parse(d.url); err == nil {
+	if u, err := url.Parse(a.URL); err == nil {
 		path, host = u.RequestURI(), u.Host
 	}
 	body := `{"payment_id":"` + a.PaymentID + `"}`
@@ -117,22 +117,15 @@ func (s *Server) dashWaiting(n int) []web.DashNext {
 		p := e.delivery.payment
 		list[i] = web.DashNext{
 			PaymentID: p.ID, Title: s.dashTitle(p), Number: e.delivery.run + 1, Of: len(waits),
-			At: e.at, In: s.dashWait(e.at),
+			Wait: s.dashWait(e.at),
 		}
 	}
 	return list
 }
 
-// dashWait is how long it is until an event, as in "4m30s".
-func (s *Server) dashWait(at time.Time) string {
-	text := max(0, at.Sub(s.clock.now())).Round(time.Second).String()
-	if short, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = short + "m"
-	}
-	if short, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = short + "h"
-	}
-	return text
+// dashWait is how long it is until an event.
+func (s *Server) dashWait(at time.Time) web.Wait {
+	return web.Wait{Due: at, Left: at.Sub(s.clock.now())}
 }
 
 func compareEvents(a, b *event) int {

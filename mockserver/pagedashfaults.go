@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,12 +16,9 @@ const maxDashStrikes = 50
 func (s *Server) dashFaults(c *dashCall) (any, *Error) {
 	s.watchRequests()
 	set := s.Faults()
-	view := web.DashFaults{Operations: faultOperations, Chance: set.chance()}
-	for _, kind := range slices.Concat(answerFaults, webhookFaults[:len(webhookFaults)-1]) { // drop-after is in both
-		view.Kinds = append(view.Kinds, web.Option{Value: kind, Label: kind + " · " + c.t("dash.kind."+kind)})
-	}
+	view := web.DashFaults{Operations: dashOperations(c), Kinds: dashKinds(c), Chance: set.chance()}
 	for _, f := range set.Rules[:min(len(set.Rules), 4*dashPageSize)] {
-		view.Rules = append(view.Rules, web.DashFault{Operation: f.Operation, Calls: f.calls(), What: f.String()})
+		view.Rules = append(view.Rules, web.DashFault{Operation: f.Operation, Calls: f.calls(), What: f.String(), Words: f.words()})
 	}
 	view.More = int64(len(set.Rules) - len(view.Rules))
 	s.faults.mu.Lock()
@@ -63,6 +59,9 @@ func (f *Faults) chance() string {
 	}
 	if len(f.Kinds) > 0 {
 		text += " kinds=" + strings.Join(f.Kinds, ",")
+	}
+	if f.MaxDelay > 0 {
+		text += " max_delay=" + f.MaxDelay.String()
 	}
 	return text
 }

@@ -50,7 +50,7 @@ func (c *dashCall) refusal(problem *Error) *web.DashForm {
 	values := make(map[string]string, len(c.form))
 	for name := range c.form {
 		if name != "token" {
-			values[name] = c.text(name)
+			values[name] = c.hide(c.text(name))
 		}
 	}
 	field, text := "", problem.Message
@@ -62,7 +62,7 @@ func (c *dashCall) refusal(problem *Error) *web.DashForm {
 			}
 		}
 	}
-	return &web.DashForm{Name: name, Values: values, Field: field, Code: string(problem.Code), Text: text}
+	return &web.DashForm{Name: name, Values: values, Field: field, Code: string(problem.Code), Text: c.hide(text)}
 }
 
 // problemOf is the refusal inside an error of a Server method.

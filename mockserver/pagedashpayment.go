@@ -22,7 +22,7 @@ func (s *Server) dashPayment(c *dashCall) (any, *Error) {
 	out := p.export()
 	view := web.DashPayment{
 		DashRow: s.dashRow(p),
-		Icon:    out.Icon, Method: out.Method, GameProduct: out.GameProduct,
+		Icon:    s.log.redact(out.Icon), Method: out.Method, GameProduct: out.GameProduct,
 		Fixed: out.Amount, PayerAmount: out.PayerAmount, PaidAmount: out.PaidAmount, Completions: out.Completions,
 		Deposited: out.DepositedAt, Verified: out.VerifiedAt, Expires: out.ExpiresAt,
 		Checkout: checkoutRoot + "/" + p.ID, Record: s.dashRecord(p),

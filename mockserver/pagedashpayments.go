@@ -82,7 +82,7 @@ func (s *Server) dashRow(p *payment) web.DashRow {
 		Amount: p.AmountDue(),
 	}
 	if p.Status == StatusProgress || p.Status == StatusComplete {
-		row.Amount = p.PaidAmount
+		row.Amount, row.Paid = p.PaidAmount, true
 	}
 	if p.delivery != nil {
 		row.Delivery = string(p.delivery.status)

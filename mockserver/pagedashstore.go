@@ -31,16 +31,20 @@ func (s *Server) dashUsers(c *dashCall) (any, *Error) {
 	pager, from, to := web.NewPager(c.Request, len(s.users), dashPageSize)
 	view := web.DashUsers{Pager: pager}
 	for _, u := range slices.Backward(s.users[len(s.users)-to : len(s.users)-from]) {
-		view.Users = append(view.Users, web.DashUser(u))
+		view.Users = append(view.Users, s.dashUser(u))
 	}
 	if i := s.userIndex(c.param("edit")); i >= 0 {
-		view.Edit = web.DashUser(s.users[i])
+		view.Edit = s.dashUser(s.users[i])
 	}
 	return view, nil
 }
 
 func (s *Server) dashProduct(p *product) web.DashProduct {
-	return web.DashProduct{ID: p.ID, Application: p.app.Name, Name: p.Name, Icon: p.Icon, Price: p.Price}
+	return web.DashProduct{ID: p.ID, Application: p.app.Name, Name: s.log.hideKnown(p.Name), Icon: s.log.hideKnown(p.Icon), Price: p.Price}
+}
+
+func (s *Server) dashUser(u StoreUser) web.DashUser {
+	return web.DashUser{ID: s.log.hideKnown(u.ID), Name: s.log.hideKnown(u.Name)}
 }
 
 // doProduct saves a product: the one with the id, or a new one.
@@ -49,10 +53,22 @@ func (s *Server) doProduct(c *dashCall) (dashDone, *Error) {
 	if problem != nil {
 		return dashDone{}, problem
 	}
+	old := s.productOf(c.value("id"))
 	p, problem := s.saveProduct(Product{
-		ID: c.value("id"), Application: c.value("application"), Name: c.value("name"), Icon: c.value("icon"), Price: price,
+		ID: c.value("id"), Application: c.value("application"), Price: price,
+		Name: s.log.keepHidden(c.value("name"), old.Name), Icon: s.log.keepHidden(c.value("icon"), old.Icon),
 	})
 	return dashDone{to: "ui/store#product-" + p.ID, said: "product"}, problem
+}
+
+// productOf is the product with an id, the zero Product without one.
+func (s *Server) productOf(id string) Product {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, problem := s.product(id); problem == nil {
+		return p.Product
+	}
+	return Product{}
 }
 
 func (s *Server) doProductDelete(c *dashCall) (dashDone, *Error) {

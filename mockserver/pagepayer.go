@@ -70,13 +70,13 @@ func (v *visit) payerForm(p Payment, e payerEntry) *web.PayerForm {
 		Action: checkoutRoot + "/" + p.ID,
 		Payer: web.Field{
 			ID: "payer", Label: v.t("checkout.payer.label"), Hint: v.t("checkout.payer.hint"),
-			Value: e.name, Error: e.nameError, Autocomplete: "name", Required: true,
+			Value: v.hide(e.name), Error: e.nameError, Autocomplete: "name", Required: true,
 		},
 	}
 	if p.Amount == 0 {
 		form.Amount = &web.Field{
 			ID: "amount", Label: v.t("checkout.amount.label"), Hint: v.t("checkout.amount.hint"),
-			Value: e.typedAmount, Error: e.amountError, Mode: "numeric", Required: true,
+			Value: v.hide(e.typedAmount), Error: e.amountError, Mode: "numeric", Required: true,
 		}
 	}
 	if p.Status == StatusWaiting {

@@ -97,7 +97,8 @@ func (v *visit) showStore(at shop, e storeEntry, status int) {
 	out.Icons = web.NewIcons(v.Request, has)
 	for _, p := range products {
 		out.Products = append(out.Products, web.StoreProduct{
-			ID: p.ID, Name: p.Name, Price: p.Price, Icon: web.Icon{URL: p.Icon, Show: out.Icons.Show, Name: p.Name},
+			ID: p.ID, Name: v.hide(p.Name), Price: p.Price,
+			Icon: web.Icon{URL: v.hide(p.Icon), Show: out.Icons.Show, Name: v.hide(p.Name)},
 		})
 	}
 	page.Data, page.Icons = out, out.Icons.Has && out.Icons.Show
@@ -107,6 +108,9 @@ func (v *visit) showStore(at shop, e storeEntry, status int) {
 // storeBuy buys one product and leads to its checkout page.
 func (v *visit) storeBuy(at shop) {
 	user := v.form.Get("user")
+	if v.server.log.holdsToken(user) {
+		user = "" // no page offers it, and no address may hold it
+	}
 	p, problem := v.server.buyFrom(at.app, v.form.Get("product"), user)
 	switch {
 	case problem == nil:

@@ -11,7 +11,7 @@ import (
 
 // chooseUser fills in who buys, and among whom the visitor may choose.
 func (v *visit) chooseUser(out *web.Store, e storeEntry) {
-	users := v.server.StoreUsers()
+	users := v.publicUsers()
 	out.Who = web.Field{ID: "user", Label: v.t("store.who.label"), Error: e.whoError}
 	switch {
 	case slices.ContainsFunc(users, func(u StoreUser) bool { return u.ID == e.user }):
@@ -37,15 +37,23 @@ func (v *visit) chooseUser(out *web.Store, e storeEntry) {
 	out.Who.Value = out.UserID
 }
 
+// publicUsers are the users who may be shown: not one whose id or name holds a token,
+// which the id of a button would have to repeat.
+func (v *visit) publicUsers() []StoreUser {
+	return slices.DeleteFunc(v.server.StoreUsers(), func(u StoreUser) bool {
+		return v.server.log.holdsToken(u.ID) || v.server.log.holdsToken(u.Name)
+	})
+}
+
 // isolate keeps the direction of a text to itself where no element can: in an option.
 func isolate(text string) string { return "\u2068" + text + "\u2069" }
 
 func (v *visit) newUserForm(e storeEntry) web.NewUser {
 	return web.NewUser{
-		Name: web.Field{ID: "new-name", Name: "name", Label: v.t("store.user.name"), Value: e.name, Error: e.nameError, Required: true},
-		ID: web.Field{
+		Name: v.hideField(web.Field{ID: "new-name", Name: "name", Label: v.t("store.user.name"), Value: e.name, Error: e.nameError, Required: true}),
+		ID: v.hideField(web.Field{
 			ID: "new-id", Name: "id", Label: v.t("store.user.id"), Hint: v.t("store.user.id.hint"), Value: e.id, Error: e.idError,
-		},
+		}),
 		Open: e.nameError != "" || e.idError != "",
 	}
 }
@@ -53,7 +61,7 @@ func (v *visit) newUserForm(e storeEntry) web.NewUser {
 // storeUser goes on as the user with the id that was typed, who is made if there is none.
 func (v *visit) storeUser(at shop) {
 	e := storeEntry{name: v.value("name"), id: v.form.Get("id")}
-	if e.id != "" && slices.ContainsFunc(v.server.StoreUsers(), func(u StoreUser) bool { return u.ID == e.id }) {
+	if e.id != "" && slices.ContainsFunc(v.publicUsers(), func(u StoreUser) bool { return u.ID == e.id }) {
 		v.goTo(at.forUser(e.id))
 		return
 	}
@@ -80,6 +88,8 @@ func (v *visit) storeUser(at shop) {
 func (v *visit) nameError(name string, longest int) string {
 	kept, err := checkName(name, longest)
 	switch {
+	case v.server.log.holdsToken(name):
+		return v.t("store.user.token")
 	case err == nil && kept == name:
 		return ""
 	case name == "":

@@ -26,6 +26,7 @@ func (v *visit) serve(route *pageRoute) {
 			return
 		}
 	}
+	v.withoutTokens()
 	route.serve(v)
 }
 
@@ -40,6 +41,9 @@ func (v *visit) show(p web.Page) {
 	if p.Flash == nil && !web.IsFragment(v.Request) {
 		p.Flash = web.TakeFlash(v.w, v.Request)
 	}
+	if p.At == "" {
+		p.At = v.elsewhere()
+	}
 	if err := web.Render(v.w, v.Request, v.lang, p); err != nil {
 		v.server.cfg.Logger.Error("a page could not be shown; this is a bug of the mock", "page", p.Name, "error", err)
 		http.Error(v.w, "the page could not be shown; see the log of the mock", http.StatusInternalServerError)
@@ -53,7 +57,8 @@ func (v *visit) refuse(status int, key string) {
 
 // refuseWith is refuse for an error of the server.
 func (v *visit) refuseWith(problem *Error) {
-	v.show(web.Page{Name: "notice", Status: problem.Code.httpStatus(), Title: v.t("refused.other.title"), Data: problem.Message})
+	v.show(web.Page{Name: "notice", Status: problem.Code.httpStatus(), Title: v.t("refused.other.title"),
+		Data: v.hide(web.DashWhy(v.lang, problem.Message))})
 }
 
 // goTo ends a form: the browser goes to a page of this server, so that a reload sends

@@ -19,9 +19,9 @@ type recorder struct {
 	body   bytes.Buffer
 
 	// What a fault makes of the answer.
-	broken error           // how the connection ended before the answer did
-	pause  time.Duration   // between the bytes of the body
-	stop   <-chan struct{} // ends the pauses
+	broken  error           // how the connection ended before the answer did
+	dripped time.Duration   // how long the body takes, byte by byte
+	stop    <-chan struct{} // ends the pauses
 }
 
 func (r *recorder) Header() http.Header { return r.header }
@@ -76,8 +76,11 @@ func (r *recorder) response(req *http.Request) (*http.Response, error) {
 
 func (r *recorder) reader(ctx context.Context) io.ReadCloser {
 	var body io.Reader = bytes.NewReader(r.body.Bytes())
-	if r.pause > 0 {
-		body = &slowBody{left: r.body.Bytes(), pause: r.pause, given: ctx.Done(), cause: func() error { return context.Cause(ctx) }, stop: r.stop}
+	if r.dripped > 0 {
+		body = &slowBody{
+			body: r.body.Bytes(), over: r.dripped, begun: time.Now(),
+			given: ctx.Done(), cause: func() error { return context.Cause(ctx) }, stop: r.stop,
+		}
 	}
 	if r.broken != nil {
 		body = io.MultiReader(body, brokenEnd{r.broken})
@@ -91,23 +94,25 @@ func (b brokenEnd) Read([]byte) (int, error) { return 0, b.err }
 
 // slowBody gives a byte after each pause.
 type slowBody struct {
-	left  []byte
-	pause time.Duration
+	body  []byte
+	read  int
+	over  time.Duration
+	begun time.Time
 	given <-chan struct{} // the client's patience
 	cause func() error
 	stop  <-chan struct{}
 }
 
 func (b *slowBody) Read(p []byte) (int, error) {
-	if len(b.left) == 0 {
+	if b.read == len(b.body) {
 		return 0, io.EOF
 	}
-	timer := time.NewTimer(b.pause)
+	timer := time.NewTimer(dripPause(b.begun, b.over, b.read, len(b.body)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		n := copy(p, b.left[:1])
-		b.left = b.left[n:]
+		n := copy(p, b.body[b.read:b.read+1])
+		b.read += n
 		return n, nil
 	case <-b.given:
 		return 0, b.cause()

@@ -46,6 +46,19 @@ func (r *redactor) redact(text string) string {
 	if text == "" {
 		return ""
 	}
+	return cutHidden(text, r.find(text))
+}
+
+// redactFirst is redact for the first n bytes of a text: a token across the end of
+// them is known by what follows. What is left is valid UTF-8.
+func (r *redactor) redactFirst(text string, n int) string {
+	text = text[:min(len(text), n+maxLogged)]
+	n = min(n, len(text))
+	return strings.ToValidUTF8(cutHidden(text[:n], r.find(text)[:n]), "\ufffd")
+}
+
+// find tells of each byte of a text whether it has to be hidden.
+func (r *redactor) find(text string) []bool {
 	units := plainUnits(text)
 	hidden := make([]bool, len(text))
 	for layer := 0; ; layer++ {
@@ -57,7 +70,7 @@ func (r *redactor) redact(text string) string {
 		}
 		units = next
 	}
-	return cutHidden(text, hidden)
+	return hidden
 }
 
 func cutHidden(text string, hidden []bool) string {

@@ -48,18 +48,30 @@ var apiRoutes = map[string]*apiRoute{
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.servePage(w, r) {
-		return
+	route := apiRoutes[r.URL.Path] // first: a poll need not be compared with every page
+	if route == nil {
+		if s.servePage(w, r) {
+			return
+		}
+		if r.URL.Path == controlRoot || strings.HasPrefix(r.URL.Path, controlRoot+"/") {
+			s.serveControl(w, r)
+			return
+		}
 	}
-	if r.URL.Path == controlRoot || strings.HasPrefix(r.URL.Path, controlRoot+"/") {
-		s.serveControl(w, r)
-		return
-	}
+	s.serveEndpoint(w, r, route)
+}
+
+// serveEndpoint answers a request to the service; route is nil for a path that it does
+// not have.
+func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, route *apiRoute) {
 	arrived := s.clock.now()
 	c := &call{Request: r}
 	var problem *Error
 	c.body, problem = readBody(r)
-	route, refused := c.route()
+	route, refused := c.checkRoute(route)
+	if stranger := s.stranger(w, r); stranger != nil {
+		problem, refused = stranger, stranger
+	}
 	if problem == nil {
 		problem = refused
 	}
@@ -75,9 +87,8 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	answer.write(w)
 }
 
-// route finds the endpoint that a call is for.
-func (c *call) route() (*apiRoute, *Error) {
-	route := apiRoutes[c.URL.Path]
+// checkRoute refuses a call that is for no endpoint.
+func (c *call) checkRoute(route *apiRoute) (*apiRoute, *Error) {
 	switch {
 	case route == nil:
 		return &apiRoute{}, &Error{Code: CodeNotFound, Message: "the service has no such path"}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -84,4 +85,12 @@ func validGameField(name string) bool {
 func validCodeWord(word string) bool {
 	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	return word != "" && len(word) <= 64 && strings.Trim(word, allowed) == ""
+}
+
+// reachable is an address at which a client on this machine finds a listener.
+func reachable(listener net.Addr) string {
+	if tcp, ok := listener.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return listener.String()
 }

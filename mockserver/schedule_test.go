@@ -39,6 +39,7 @@ type seen struct {
 
 // receiver is a webhook receiver behind a real socket that answers with status.
 type receiver struct {
+	url    string
 	mu     sync.Mutex
 	got    []seen
 	status func(n int) int
@@ -65,7 +66,8 @@ func listen(t *testing.T, s *mockserver.Server, status func(n int) int) *receive
 	r := &receiver{mock: s, status: status}
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
-	require.NoError(t, s.SetWebhook(s.Token(), server.URL))
+	r.url = server.URL
+	require.NoError(t, s.SetWebhook(s.Token(), r.url))
 	return r
 }
 
@@ -101,7 +103,7 @@ func TestScheduleIsExactOverASocket(t *testing.T) {
 	for i, a := range d.Attempts {
 		want := start.Add(offset(t, i))
 		assert.Equal(t, mockserver.Attempt{
-			PaymentID: id, WebhookID: d.WebhookID, RetryCount: i, Due: want, Started: want, Ended: want,
+			PaymentID: id, WebhookID: d.WebhookID, URL: r.url, RetryCount: i, Due: want, Started: want, Ended: want,
 			HTTPStatus: 500, Err: "answered HTTP 500, only 200 counts",
 		}, a)
 	}

@@ -59,7 +59,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	if first {
 		for a := range s.flying {
-			s.finish(a.timeout.delivery, a, 0, errClosed)
+			s.finish(a.timeout.delivery, a, outcome{failure: errClosed})
 		}
 		if s.timer != nil {
 			s.timer.Stop()

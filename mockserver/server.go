@@ -41,6 +41,7 @@ type Server struct {
 	expiry   *event
 
 	deliveries []*delivery // in the order of creation
+	responses  responses
 	events     eventQueue
 	flying     map[*attempt]struct{}
 	timer      *time.Timer // real clock only
@@ -83,14 +84,15 @@ func New(cfg Config) (*Server, error) {
 
 // URL is the base address of the service ({base_url} in the interface), without
 // a slash at the end. Before [Server.Start] it is "http://127.0.0.1", which
-// [Server.Transport] serves as well as any other.
+// [Server.Transport] serves as well as any other. Where the server listens on every
+// address of the machine (0.0.0.0), it is the one for programs on the same machine.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listener == nil {
 		return "http://127.0.0.1"
 	}
-	return "http://" + s.listener.Addr().String()
+	return "http://" + reachable(s.listener.Addr())
 }
 
 // CheckoutURL is the checkout base address ({checkout_url} in the interface): a

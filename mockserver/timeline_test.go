@@ -126,7 +126,8 @@ func TestDeliverNow(t *testing.T) {
 	assert.Equal(t, start, s.Now(), "the clock stands still")
 	d := onlyDelivery(t, s)
 	assert.Equal(t, mockserver.Attempt{
-		PaymentID: id, WebhookID: d.WebhookID, RetryCount: 1, Due: start.Add(5 * time.Second), Started: start, Ended: start,
+		PaymentID: id, WebhookID: d.WebhookID, URL: r.url, RetryCount: 1,
+		Due: start.Add(5 * time.Second), Started: start, Ended: start,
 		HTTPStatus: 500, Err: "answered HTTP 500, only 200 counts",
 	}, d.Attempts[1])
 	assert.Equal(t, start.Add(5*time.Minute), d.NextDue, "the next one waits as long as ever")

@@ -69,11 +69,14 @@ func (s *Server) handOut(p *payment, kind EventKind, text string) {
 }
 
 func notPaid(p *payment, advice string) *Error {
-	message := "nobody has paid this payment yet; "
+	message := "nobody has paid this payment yet; " + advice
 	if p.Status == StatusExpired {
-		message = "nobody has paid this payment, and it has expired; create another one, or "
+		message = "nobody has paid this payment, and it has expired; create another one"
+		if p.app.server.cfg.LateDeposit {
+			message += ", or " + advice
+		}
 	}
-	return &Error{Code: CodePaymentNotPaid, Message: message + advice}
+	return &Error{Code: CodePaymentNotPaid, Message: message}
 }
 
 // readPayTokenBody reads the body of confirm and resend.

@@ -146,7 +146,7 @@ func (s *Server) resend(p *payment) *Error {
 	}
 	if old := d.flight; old != nil {
 		d.flight = nil
-		s.finish(d, old, 0, errSuperseded)
+		s.finish(d, old, outcome{failure: errSuperseded})
 	}
 	s.beginRun(d)
 	return nil

@@ -28,7 +28,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	_, _ = fmt.Fprintln(stderr, "depositpay:", err)
 	var usage usageError
 	if errors.As(err, &usage) {
-		_, _ = fmt.Fprintln(stderr, `Run "depositpay help" for the commands and their flags.`)
+		_, _ = fmt.Fprintln(stderr, `Run "depositpay help" for the commands, and "depositpay help mock" for the flags of one.`)
 		return exitUsage
 	}
 	return exitFailed

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -26,12 +29,16 @@ func mockCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			faults, err := readFaults(c.String("faults"))
+			if err != nil {
+				return err
+			}
 			if cfg.AllowRemote {
 				if _, err := io.WriteString(c.Root().ErrWriter, remoteBanner); err != nil {
 					return fmt.Errorf("printing the warning: %w", err)
 				}
 			}
-			return runMock(ctx, cfg, c.Root().Writer)
+			return runMock(ctx, cfg, faults, c.Root().Writer)
 		},
 	}
 }
@@ -60,28 +67,43 @@ func mockConfig(c *cli.Command) (mockserver.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
+	names, err := statusNames(c.StringSlice("status-name"))
+	if err != nil {
+		return cfg, err
+	}
 	return mockserver.Config{
-		Addr:         c.String("addr"),
-		Applications: apps,
-		Clock:        clock,
-		Lifetime:     c.Duration("lifetime"),
-		LateDeposit:  c.Bool("late-deposit"),
-		AllowRemote:  c.Bool("allow-remote"),
-		Logger:       slog.New(slog.NewTextHandler(c.Root().ErrWriter, nil)),
+		Addr:              c.String("addr"),
+		Applications:      apps,
+		Clock:             clock,
+		Lifetime:          c.Duration("lifetime"),
+		LateDeposit:       c.Bool("late-deposit"),
+		ConfirmKeepsState: c.Bool("confirm-keeps-state"),
+		StatusNames:       names,
+		AllowRemote:       c.Bool("allow-remote"),
+		Logger:            slog.New(slog.NewTextHandler(c.Root().ErrWriter, nil)),
 	}, nil
 }
 
+// flagOf puts the flag in the place of the setting that a refusal names.
+var flagOf = strings.NewReplacer(
+	"mockserver: ", "", "Config.AllowRemote", "--allow-remote", "AllowRemote", "--allow-remote",
+	"Config.Addr", "--addr", "Config.Lifetime", "--lifetime", "Config.Clock", "--clock", "Config.StatusNames", "--status-name",
+)
+
 // runMock serves until ctx ends. What it prints says that connections are taken.
-func runMock(ctx context.Context, cfg mockserver.Config, stdout io.Writer) error {
+func runMock(ctx context.Context, cfg mockserver.Config, faults mockserver.Faults, stdout io.Writer) error {
 	s, err := mockserver.New(cfg)
 	if err != nil {
-		return err
+		return usageError{errors.New(flagOf.Replace(err.Error()))}
 	}
 	defer func() { _ = s.Close() }()
+	if err := s.SetFaults(faults); err != nil {
+		return err
+	}
 	if err := s.Start(); err != nil {
 		return err
 	}
-	if _, err = io.WriteString(stdout, ready(s)); err != nil {
+	if _, err = io.WriteString(stdout, ready(s, cfg.Addr)); err != nil {
 		return fmt.Errorf("printing the addresses: %w", err)
 	}
 	<-ctx.Done()
@@ -90,11 +112,14 @@ func runMock(ctx context.Context, cfg mockserver.Config, stdout io.Writer) error
 
 // ready tells where everything is. The tokens are shown here on purpose: whoever
 // started the mock has to give them to the program under test.
-func ready(s *mockserver.Server) string {
+func ready(s *mockserver.Server, addr string) string {
 	base := s.URL()
 	text := fmt.Sprintf("The mock payment service is ready. Stop it with Ctrl-C.\n"+
 		"  base URL       %s\n  dashboard      %s/_mock/\n  store          %s/store/\n"+
 		"  checkout base  %s\n  control API    %s/_mock\n", base, base, base, s.CheckoutURL(), base)
+	if host, _, _ := net.SplitHostPort(addr); host == "" || net.ParseIP(host).IsUnspecified() {
+		text += "  elsewhere      put the name of this machine in the place of 127.0.0.1\n"
+	}
 	for _, app := range s.Applications() {
 		text += fmt.Sprintf("  token          %s  (%s)\n", app.Token, app.Name)
 	}

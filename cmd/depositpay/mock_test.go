@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,6 +37,41 @@ func TestFlags(t *testing.T) {
 	send(t, "POST", p.base+"/_mock/clock/advance", `{"duration":"30m"}`)
 	assert.Equal(t, "EXPIRED", send(t, "GET", p.base+"/_mock/payments/"+id, "")["status"])
 	assert.Equal(t, "PROGRESS", send(t, "POST", p.base+"/_mock/payments/"+id+"/deposit", `{"payer":"Kim"}`)["status"])
+}
+
+// TestFlagsOfBehaviour: what the interface leaves open can be chosen without Go.
+func TestFlagsOfBehaviour(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "faults.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"rules":[{"operation":"confirm","kind":"html","nth":2}],"chance":{"rate":0,"seed":0},"log":[]}`), 0o600))
+	p := startMock(t, "--confirm-keeps-state", "--status-name", "CREATED=READY", "--status-name", "EXPIRED=GONE", "--faults", file)
+	defer stopMock(t, p)
+	created := send(t, "POST", p.base+"/payments", `{"token":"test_demo","title":"T","identifier":"i","amount":5}`)
+	id, _ := created["payToken"].(string)
+	all, _ := send(t, "GET", p.base+"/_mock/payments", "")["payments"].([]any)
+	assert.Equal(t, []any{map[string]any{"id": id, "identifier": "i", "status": "READY"}}, all)
+
+	send(t, "POST", p.base+"/_mock/payments/"+id+"/deposit", "")
+	confirm := `{"token":"test_demo","payToken":"` + id + `"}`
+	assert.Equal(t, "COMPLETE", send(t, "POST", p.base+"/payments/confirm", confirm)["status"])
+	assert.Equal(t, "PROGRESS", send(t, "GET", p.base+"/_mock/payments/"+id, "")["status"])
+	resp, err := http.Post(p.base+"/payments/confirm", "application/json", strings.NewReader(confirm))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, resp.Body.Close()) }()
+	assert.Contains(t, resp.Header.Get("Content-Type"), "text/html", "the fault of the file")
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestAllAddresses: what is printed for a mock on all addresses leads somewhere.
+func TestAllAddresses(t *testing.T) {
+	t.Parallel()
+	for _, addr := range []string{"0.0.0.0:0", ":0"} {
+		p := startMock(t, "--addr", addr, "--allow-remote")
+		assert.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.base)
+		assert.Contains(t, p.printed["elsewhere"], "the name of this machine")
+		assert.Contains(t, page(t, p.printed["dashboard"]), "Overview")
+		stopMock(t, p)
+	}
 }
 
 func TestAcceleratedClock(t *testing.T) {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +30,16 @@ func mockFlags() []cli.Flag {
 		},
 		&cli.DurationFlag{Name: "lifetime", Usage: "an unpaid payment expires after this `TIME`, such as 30m; 0 is never"},
 		&cli.BoolFlag{Name: "late-deposit", Usage: "a deposit for an expired payment counts like any other"},
+		&cli.BoolFlag{Name: "confirm-keeps-state", Usage: "a confirmation answers COMPLETE and leaves the payment in PROGRESS, so that a poll returns it as well"},
+		&cli.StringSliceFlag{
+			Name:  "status-name",
+			Usage: "how records spell a status, as `STATUS=NAME`, such as CREATED=READY: for CREATED, WAITING and EXPIRED; repeat it for more",
+		},
+		&cli.StringFlag{
+			Name: "faults",
+			Usage: "begin with the faults in this `FILE`, in the form of GET /_mock/faults: " +
+				`{"rules":[{"operation":"next","kind":"drop-after","nth":2}],"chance":{"rate":0.1,"seed":7}}`,
+		},
 		&cli.StringFlag{
 			Name: "clock", Value: "real",
 			Usage: "real, stopped (at 2025-01-01, until it is moved) or a `FACTOR`: 3600 runs an hour in a second",
@@ -42,6 +55,9 @@ func applications(c *cli.Command) ([]mockserver.Application, error) {
 	described := c.StringSlice("app")
 	if c.IsSet("token") || len(described) == 0 {
 		for _, token := range c.StringSlice("token") {
+			if token == "" {
+				return nil, usageError{errors.New("--token: is empty; give a token, or leave the flag out for " + mockserver.DefaultToken)}
+			}
 			list = append(list, mockserver.Application{Token: token})
 		}
 	}
@@ -96,6 +112,34 @@ func parseApplication(text string) (mockserver.Application, error) {
 		return app, fmt.Errorf("--app: token is required, as in \"token=test_shop;name=Shop\"")
 	}
 	return app, nil
+}
+
+// statusNames reads the values of --status-name.
+func statusNames(given []string) (map[mockserver.Status]string, error) {
+	names := map[mockserver.Status]string{}
+	for _, text := range given {
+		status, name, found := strings.Cut(text, "=")
+		if _, twice := names[mockserver.Status(status)]; twice || !found {
+			return nil, usageError{fmt.Errorf("--status-name: %.80q must be STATUS=NAME, as in CREATED=READY, and each status at most once", text)}
+		}
+		names[mockserver.Status(status)] = name
+	}
+	return names, nil
+}
+
+// readFaults reads the file of --faults; without one there are none.
+func readFaults(name string) (faults mockserver.Faults, err error) {
+	if name == "" {
+		return faults, nil
+	}
+	text, err := os.ReadFile(name) //nolint:gosec // whoever starts the mock names the file
+	if err == nil {
+		err = json.Unmarshal(text, &faults)
+	}
+	if err != nil {
+		return faults, usageError{fmt.Errorf("--faults: %.200s: %w", name, err)}
+	}
+	return faults, nil
 }
 
 func parseClock(text string) (mockserver.Clock, error) {

@@ -109,7 +109,7 @@ func saysOne(text string, roots []string) bool {
 	return false
 }
 
-var verbs = []string{"되", "됐", "됨", "된", "했", "하", "함", "한", "할", "해", "입니", "처리", "완료", "안내"}
+var verbs = []string{"되", "됐", "됨", "된", "했", "하", "함", "한", "할", "해", "드립", "드려", "드렸", "입니", "처리", "완료", "안내"}
 
 // bigUnit reports whether a word is made of Korean powers of ten: 만원, 억, 천원을.
 func bigUnit(text string) bool {

@@ -149,7 +149,7 @@ func (r *reader) continues(first, i int) bool {
 	switch {
 	case i == first:
 		return true
-	case t.used:
+	case t.used, before.kind == word && hasEnding(before.text, sentBy) && t.spaced:
 		return false
 	case t.kind == word:
 		return true
@@ -162,6 +162,16 @@ func (r *reader) continues(first, i int) bool {
 }
 
 var company = set("co ltd inc corp llc plc")
+
+// hasEnding reports whether something stands before one of the endings.
+func hasEnding(text string, endings []string) bool {
+	for _, end := range endings {
+		if rest, ok := strings.CutSuffix(text, end); ok && rest != "" && strings.HasPrefix(end, "님") {
+			return true
+		}
+	}
+	return false
+}
 
 // particle takes off what Korean puts behind a name, in the word itself or in the
 // next one, and tells what it makes of the name.

@@ -17,7 +17,7 @@ func set(words string) map[string]bool {
 // channels stand before 입금 and tell how the money came: 전자금융입금.
 var channels = strings.Fields(`전자금융 타행건별 타행 당행 타사 인터넷 폰뱅킹 텔레뱅킹 인터넷뱅킹 모바일뱅킹 모바일 스마트 스마트폰
 	오픈뱅킹 오픈 펌뱅킹 대체 이체 자동이체 타행이체 즉시이체 급여 현금 무통장 창구 자동화기기 간편 건별 대량 일반 계좌 원화 통장
-	cms atm cd fb bz 뱅킹 이자 결산`)
+	cms atm cd fb fbs bz 뱅킹 이자 결산`)
 
 // stated are the ends of 입금 that say it has happened.
 var stated = set(`완료 완료되었습니다 완료됐습니다 완료됐어요 됨 되었습니다 됐습니다 되었어요 됐어요 되었음 된 했습니다 했어요 하였습니다
@@ -63,7 +63,7 @@ const units = "만천백십억조"
 var counters = set(`년 월 일 시 분 초 회 회차 개 건 명 차 번 호 점 위 배 인 개월 일자 시간 일에 건의`)
 
 // foreign are the marks of money that is not won.
-var foreign = set(`usd eur jpy cny gbp aud cad hkd sgd chf thb vnd 달러 불 유로 엔 엔화 위안 위안화 파운드 btc eth`)
+var foreign = set(`usd eur jpy cny gbp aud cad hkd sgd chf thb vnd 달러 달러가 달러를 불 유로 유로가 유로를 엔 엔이 엔을 엔화 엔화가 위안 위안이 위안화 파운드 btc eth`)
 
 // aside are words in front of a number that is not what was paid.
 var aside = set(`잔액 잔액은 잔고 통장잔액 계좌잔액 거래후잔액 거래후 현재잔액 출금가능 출금가능금액 출금가능액 지급가능액 지급가능금액 가능금액
@@ -74,7 +74,7 @@ var sums = set(`금액 거래금액 입금액 입금금액 이체금액 받은�
 
 // senders are labels in front of the payer.
 var senders = set(`입금자 입금자명 입금인 입금인명 보낸분 보낸이 보낸사람 보내는분 보내신분 보내는사람 보내는이 의뢰인 의뢰인명 송금인 송금인명
-	이체인 적요 내용 거래내용 입금내용 입금적요 기재내용 통장표시 표시내용 받는통장표시 보낸분성명 상대방 거래처 from sender`)
+	이체인 적요 내용 거래내용 입금내용 입금적요 기재내용 통장표시 표시내용 받는통장표시 받는분통장표시 보낸분성명 상대방 거래처 from sender`)
 
 // owners are labels in front of somebody who did not pay.
 var owners = set(`예금주 예금주명 받는분 받는이 받는사람 받으시는분 수취인 수취인명 고객명 계좌명 계좌별칭 별칭 보낸은행 보내신은행 입금은행 은행명
@@ -100,7 +100,7 @@ var filler = set(`원 원이 원을 원의 krw won 님 님이 님의 고객 고�
 	일시 거래일시 거래일 거래시간 거래시각 시각 시간 날짜 일자 거래구분 구분 거래종류 종류 거래번호 승인번호 번호 참조 오전 오후 am pm kst 월요일
 	화요일 수요일 목요일 금요일 토요일 일요일 년 시 분 초 오늘 끝자리 뒷자리 이자 급여 결과 정상 정상적으로 완료 완료되었습니다 되었습니다 됐습니다 됐어요 했습니다 했어요
 	하셨습니다 있습니다 입니다 다음 아래 아래와 같이 모바일 인터넷 타행 당행 전자금융 타행이체 계좌이체 이체 전자금융이체 오픈뱅킹 폰뱅킹 atm cd cms fb bz 잔액이 거래금액 거래후 거래 후
-	뱅킹 뱅크 은행앱 push sms lms mms 문의 고객센터 수신 수신거부 in deposit deposited received account acct`)
+	외화 뱅킹 뱅크 은행앱 push sms lms mms 문의 고객센터 수신 수신거부 in deposit deposited received account acct`)
 
 // particles are no names where they stick to what is before them, as in 10,000원이.
 var particles = set("이 가 을 를 은 는 의 와 과 도 로 으로 에 에서 및")

@@ -65,10 +65,12 @@ type Transfer struct {
 
 // Receipt is what has arrived.
 type Receipt struct {
-	Payer      string
-	Paid       int64
-	PaidAt     time.Time
-	VerifiedAt time.Time
+	Payer string
+	Paid  int64
+	// Under and Over tell by how much that differs from what was due; at most one is set.
+	Under, Over int64
+	PaidAt      time.Time
+	VerifiedAt  time.Time
 }
 
 // Step is one of the four steps of a payment.

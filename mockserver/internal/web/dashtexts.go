@@ -1,7 +1,7 @@
 package web
 
 // dashTexts are the texts of the dashboard; their keys begin with "dash.".
-var dashTexts = join(dashCommonTexts, dashPaymentTexts, dashBankTexts, dashSetupTexts, dashFaultTexts, dashDoneTexts, dashWhyTexts)
+var dashTexts = join(dashCommonTexts, dashPaymentTexts, dashBankTexts, dashSetupTexts, dashFaultTexts, dashDoneTexts, dashWhyTexts, dashSayTexts, dashChanceTexts)
 
 var dashCommonTexts = map[string]text{
 	"dash.nav":               {"관리 화면 메뉴", "Dashboard"},
@@ -21,7 +21,7 @@ var dashCommonTexts = map[string]text{
 	"dash.strip":           {"지금 상태", "How things stand"},
 	"dash.strip.clock":     {"서버 시각", "Server time"},
 	"dash.strip.unmatched": {"미확인 입금 %s건", "%s unmatched"},
-	"dash.strip.pending":   {"전송 중 %s건", "%s pending"},
+	"dash.strip.pending":   {"전송 대기 %s건", "%s pending"},
 	"dash.strip.failed":    {"전송 실패 %s건", "%s failed"},
 	"dash.strip.faults":    {"장애 주입 켜짐", "Faults are on"},
 
@@ -29,6 +29,8 @@ var dashCommonTexts = map[string]text{
 	"dash.filter.all": {"전체", "All"},
 	"dash.more":       {"그 밖에 %s건이 더 있습니다.", "And %s more."},
 	"dash.in":         {"%s 후", "in %s"},
+	"dash.now":        {"지금", "now"},
+	"dash.span.units": {"시간|분|초", "h|m|s"},
 	"dash.save":       {"저장", "Save"},
 	"dash.edit":       {"수정", "Edit"},
 	"dash.cancel":     {"취소", "Cancel"},
@@ -39,10 +41,10 @@ var dashCommonTexts = map[string]text{
 	"dash.status.PROGRESS":  {"승인 대기", "PROGRESS"},
 	"dash.status.COMPLETE":  {"완료", "COMPLETE"},
 	"dash.status.EXPIRED":   {"만료", "EXPIRED"},
-	"dash.status.pending":   {"전송 중", "pending"},
+	"dash.status.pending":   {"전송 대기", "pending"},
 	"dash.status.delivered": {"전송됨", "delivered"},
 	"dash.status.failed":    {"전송 실패", "failed"},
-	"dash.status.MATCHED":   {"결제 확인", "MATCHED"},
+	"dash.status.MATCHED":   {"결제와 일치", "MATCHED"},
 	"dash.status.UNMATCHED": {"미확인", "UNMATCHED"},
 	"dash.status.RECEIVED":  {"입금 아님", "RECEIVED"},
 	"dash.status.DISMISSED": {"무시함", "DISMISSED"},
@@ -50,18 +52,18 @@ var dashCommonTexts = map[string]text{
 	"dash.overview.recent":    {"최근 결제", "Newest payments"},
 	"dash.overview.all":       {"모든 결제 보기", "All payments"},
 	"dash.overview.webhooks":  {"다음 웹훅", "Next webhook"},
-	"dash.overview.try":       {"한번 해 보기", "Try it"},
+	"dash.overview.try":       {"따라 해 보기", "Try it"},
 	"dash.overview.addresses": {"주소", "Addresses"},
 	"dash.address.base":       {"API 기본 주소", "Base URL of the API"},
 	"dash.address.checkout":   {"결제 페이지 주소", "Checkout base"},
 	"dash.try.create":         {"POST /payments로 결제를 만들거나, 상점에 상품을 등록하세요.", "Create a payment with POST /payments, or sell something in the store."},
 	"dash.try.product":        {"상품 등록", "Add a product"},
-	"dash.try.buy":            {"상점에서 이용자로 구매", "Buy it in the store, as a user"},
-	"dash.try.payer":          {"결제 페이지에 입금자 이름을 입력하세요.", "Give the payer's name on the checkout page."},
+	"dash.try.buy":            {"상점에서 이용자가 되어 구매하기", "Buy it in the store, as a user"},
+	"dash.try.payer":          {"결제 페이지에서 입금자명을 입력하세요.", "Give the payer's name on the checkout page."},
 	"dash.try.phone":          {"은행 알림폰에서 입금 알림 보내기", "Send the bank's notification from the bank phone"},
-	"dash.try.delivery":       {"웹훅이 전송되는지 보기", "See the webhook being delivered"},
+	"dash.try.delivery":       {"웹훅 전송 확인하기", "See the webhook being delivered"},
 	"dash.nowebhook":          {"웹훅 주소가 있는 애플리케이션이 없어 아무것도 전송되지 않습니다.", "No application has a webhook URI, so nothing is sent."},
 	"dash.nowebhook.do":       {"웹훅 주소 설정", "Set a webhook URI"},
-	"dash.unknown.title":      {"알 수 없는 요청입니다", "The form is unknown"},
+	"dash.unknown.title":      {"알 수 없는 양식입니다", "The form is unknown"},
 	"dash.unknown":            {"페이지를 다시 열고 버튼을 눌러 주세요.", "Open the page again and use one of its buttons."},
 }

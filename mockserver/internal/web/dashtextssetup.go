@@ -24,7 +24,7 @@ var dashSetupTexts = map[string]text{
 	"dash.app.name":         {"이름", "Name"},
 	"dash.app.webhook":      {"웹훅 주소", "Webhook URI"},
 	"dash.app.webhook.hint": {"비우면 웹훅을 보내지 않습니다. 이 컴퓨터의 주소(127.0.0.1, localhost)만 허용됩니다.", "Empty: nothing is sent. Addresses of this machine only (127.0.0.1, localhost), unless the mock allows others."},
-	"dash.app.webhook.none": {"없음: 웹훅을 보내지 않음", "none: nothing is sent"},
+	"dash.app.webhook.none": {"없음 (웹훅을 보내지 않음)", "none: nothing is sent"},
 	"dash.app.game":         {"게임 상품 필드", "Game product field"},
 	"dash.app.game.hint":    {"metadata에서 상품 ID가 들어가는 필드. 비우면 game_product.", "The field of metadata with the product id. Empty: game_product."},
 	"dash.token":            {"API 토큰", "API token"},

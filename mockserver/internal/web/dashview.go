@@ -4,8 +4,10 @@ import "time"
 
 // Dash is what every page of the dashboard shows around its body.
 type Dash struct {
-	// Now is the time of the server's clock.
-	Now time.Time
+	// Now is the time of the server's clock, Rate how many of its seconds pass in one of
+	// real time; 0 if it stands still.
+	Now  time.Time
+	Rate float64
 	// Unmatched, Pending and Failed are the numbers beside the navigation: deposits
 	// that wait for a person, and webhook deliveries under way and given up.
 	Unmatched, Pending, Failed int64
@@ -67,7 +69,9 @@ type DashRow struct {
 	// Status is the status; Delivery that of the webhook, empty without one.
 	Status, Delivery string
 	// Amount is what was paid, or else what is due; 0 while nobody knows.
-	Amount  int64
+	Amount int64
+	// Paid tells that Amount was paid, also if that is 0.
+	Paid    bool
 	Created time.Time
 }
 
@@ -102,7 +106,8 @@ type DashItem struct {
 	Price, Count int64
 }
 
-// DashEvent is one entry of a timeline. Text is in English, with what people typed.
+// DashEvent is one entry of a timeline. Text is in the server's words, with what people
+// typed; see [SayEvent].
 type DashEvent struct {
 	At         time.Time
 	Kind, Text string
@@ -122,9 +127,9 @@ type DashDeliveries struct {
 // DashDelivery is the webhook delivery of a payment, its attempts newest first.
 type DashDelivery struct {
 	PaymentID, Title, WebhookID, URL, Status string
-	NextDue                                  time.Time
-	// NextIn is the wait until then, as in "4m30s"; empty when no attempt is to come.
-	NextIn    string
+	// Wait is the wait for the next attempt, if Waits says that one is to come.
+	Wait      Wait
+	Waits     bool
 	Attempts  []DashAttempt
 	CanResend bool
 }
@@ -138,14 +143,14 @@ type DashAttempt struct {
 	Due, Started, Ended time.Time
 	HTTPStatus          int
 	Err, Fault          string
-	// Request is the request as sent: the line, the headers, the body.
-	Request string
+	// URL is where it was sent to, Request the request as sent: the line, the headers, the
+	// body. Response is the body of the answer.
+	URL, Request, Response string
 }
 
 // DashNext is the webhook attempt that the clock brings next.
 type DashNext struct {
 	PaymentID, Title string
 	Number, Of       int
-	At               time.Time
-	In               string // the wait until then, as in "4m30s"
+	Wait
 }

@@ -103,12 +103,14 @@ type DashFaults struct {
 	Chance     string // what comes by chance, as text; empty without any
 	Log        []DashStrike
 	Logged     int
-	Operations []string
+	Operations []Option
 	Kinds      []Option
 }
 
 // DashFault is one rule: which calls of which operation, and what happens.
-type DashFault struct{ Operation, Calls, What string }
+//
+// Words is all of it in one line, for the form that removes it.
+type DashFault struct{ Operation, Calls, What, Words string }
 
 // DashStrike is one entry of the fault log.
 type DashStrike struct {

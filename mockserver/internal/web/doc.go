@@ -17,6 +17,10 @@
 //	t "key" …     the text in the visitor's language, arguments as in fmt.Sprintf
 //	money 10000   10,000원 or ₩10,000        number 10000   10,000
 //	when .At      <time> in UTC              short .Text 80 its first 80 characters
+//	local .At     <time> in Korea, for customers
+//	running .Now .Rate  the server's clock, which tick.js lets run on
+//	wait .Wait    "in 5m", which tick.js counts down    span "5m" 5분 or 5m
+//	say .Err, sayEvent .Kind .Text  the server's own words, in the visitor's language
 //	dict "A" 1    a map, to hand several things to a template
 //	asset "a.css" the path of a stylesheet or a script of this package
 //

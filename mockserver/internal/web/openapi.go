@@ -25,7 +25,7 @@ type OpenAPIPart struct {
 	Text string
 }
 
-// openapiTexts are in the table of all texts from the start.
+// openapiTexts are the texts of the page around the document.
 var openapiTexts = map[string]text{
 	"openapi.title":      {"API 문서 (OpenAPI 3.1)", "API description (OpenAPI 3.1)"},
 	"openapi.intro":      {"서비스의 요청과 응답, 웹훅을 설명합니다. 문서는 영어로 되어 있습니다.", "What the service takes and answers, and its webhook."},
@@ -36,5 +36,3 @@ var openapiTexts = map[string]text{
 	"openapi.webhooks":   {"웹훅", "Webhook"},
 	"openapi.components": {"스키마", "Schemas"},
 }
-
-func init() { texts = join(texts, openapiTexts) }

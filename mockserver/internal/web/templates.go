@@ -47,16 +47,22 @@ func parseAll() (map[pageKey]*template.Template, error) {
 
 func functions(lang Lang) template.FuncMap {
 	return template.FuncMap{
-		"t":      templateText(lang),
-		"money":  func(amount int64) string { return Money(lang, amount) },
-		"number": Number,
-		"when":   when,
-		"short":  Short,
-		"folded": folded,
-		"cut":    cut,
-		"length": length,
-		"dict":   dict,
-		"asset":  func(name string) string { return Root + "/" + name },
+		"t":        templateText(lang),
+		"money":    func(amount int64) string { return Money(lang, amount) },
+		"number":   Number,
+		"when":     when,
+		"local":    local(lang),
+		"running":  running,
+		"wait":     wait(lang),
+		"span":     span(lang),
+		"say":      func(text string) string { return Say(lang, text) },
+		"sayEvent": func(kind, text string) string { return SayEvent(lang, kind, text) },
+		"short":    Short,
+		"folded":   folded,
+		"cut":      cut,
+		"length":   length,
+		"dict":     dict,
+		"asset":    func(name string) string { return Root + "/" + name },
 	}
 }
 

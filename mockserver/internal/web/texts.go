@@ -10,7 +10,7 @@ type text struct{ ko, en string }
 
 // texts are all texts of all pages, by key: what comes before the first dot is the
 // page. A test wants every text in every language.
-var texts = join(commonTexts, checkoutTexts, storeTexts, dashTexts)
+var texts = join(commonTexts, checkoutTexts, storeTexts, dashTexts, openapiTexts)
 
 func join(tables ...map[string]text) map[string]text {
 	all := make(map[string]text)

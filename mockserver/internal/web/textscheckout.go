@@ -34,13 +34,15 @@ var checkoutTexts = map[string]text{
 	"checkout.transfer.hint": {"위의 입금자명과 금액 그대로 입금해야 확인됩니다.", "Pay under exactly this name and this amount, or the deposit is not recognised."},
 	"checkout.edit":          {"입금자 정보 수정", "Correct what you entered"},
 
+	"checkout.under":      {"결제 금액보다 %s 적게 입금되었습니다. 상점에 문의해 주세요.", "You paid %s less than was due. Ask the shop what happens now."},
+	"checkout.over":       {"결제 금액보다 %s 많이 입금되었습니다. 상점에 문의해 주세요.", "You paid %s more than was due. Ask the shop what happens now."},
 	"checkout.receipt":    {"입금 내역", "Your deposit"},
 	"checkout.paid":       {"입금액", "Paid"},
 	"checkout.paidat":     {"입금 확인", "Arrived"},
 	"checkout.verifiedat": {"승인", "Approved"},
 
 	"checkout.payer.label":     {"입금자명", "Name of the payer"},
-	"checkout.payer.hint":      {"입금할 계좌의 예금주 이름을 그대로 적어 주세요.", "The name on the bank account that you pay from."},
+	"checkout.payer.hint":      {"돈을 보낼 통장의 예금주 이름을 그대로 적어 주세요.", "The name on the bank account that you pay from."},
 	"checkout.payer.missing":   {"입금자명을 입력해 주세요.", "Enter the name of the payer."},
 	"checkout.payer.long":      {"입금자명은 %s자까지 입력할 수 있습니다.", "Use at most %s characters."},
 	"checkout.payer.invalid":   {"입금자명에 사용할 수 없는 문자가 있습니다.", "The name holds characters that no bank shows. Leave them out."},
@@ -60,7 +62,7 @@ var checkoutTexts = map[string]text{
 	"checkout.count":    {"수량", "Count"},
 	"checkout.price":    {"단가", "Price each"},
 	"checkout.due":      {"결제 금액", "Amount to pay"},
-	"checkout.due.open": {"직접 정합니다", "You choose it"},
+	"checkout.due.open": {"직접 입력", "You choose it"},
 	"checkout.expires":  {"결제 기한:", "Pay before:"},
-	"checkout.gameuser": {"게임 사용자 ID", "Game-user id"},
+	"checkout.gameuser": {"게임 이용자 ID", "Game-user id"},
 }

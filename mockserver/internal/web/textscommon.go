@@ -9,6 +9,7 @@ var commonTexts = map[string]text{
 	"site.test":      {"테스트용입니다. 실제 돈은 움직이지 않습니다.", "For tests only. No real money moves."},
 	"site.dashboard": {"관리 화면", "Dashboard"},
 	"site.store":     {"게임 상점", "Game store"},
+	"site.api":       {"API 문서", "API"},
 	"site.skip":      {"본문으로 건너뛰기", "Skip to the content"},
 
 	"live.offline": {"서버와 연결이 끊겼습니다. 다시 연결하는 중입니다…", "The connection to the server is lost. Trying again…"},

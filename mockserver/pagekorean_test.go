@@ -1,0 +1,117 @@
+package mockserver_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// TestDashSpeaksKorean: what the server says about payments, webhooks and faults is in the
+// language of the page, whatever has happened.
+func TestDashSpeaksKorean(t *testing.T) {
+	t.Parallel()
+	status := http.StatusTeapot
+	s := dashServer(t, withHook(func(*http.Request, string) (int, error) { return status, nil }), func(c *mockserver.Config) { c.Lifetime = 90 * time.Minute })
+	expired := create(t, s, "")
+	s.Advance(90 * time.Minute)
+	id := create(t, s, `"amount":10000`)
+	_, err := s.GivePayer(id, "김민수", 0)
+	require.NoError(t, err)
+	deposit(t, s, id, 9000)
+	s.Advance(5 * time.Second)
+	status = http.StatusOK
+	resend(t, s, id)
+	s.Advance(0)
+	confirm(t, s, id)
+	confirm(t, s, id)
+	sword, err := s.SaveProduct(mockserver.Product{Name: "검", Price: 5})
+	require.NoError(t, err)
+	user, err := s.SaveStoreUser(mockserver.StoreUser{Name: "민수"})
+	require.NoError(t, err)
+	bought, err := s.Buy(sword.ID, user.ID)
+	require.NoError(t, err)
+	require.NoError(t, s.AddFault(mockserver.Fault{Operation: "webhook", Kind: "drop-after", Nth: 1}))
+	deposit(t, s, bought.ID, 5)
+	s.Advance(0)
+	poll(t, s)
+	s.Advance(5 * time.Second)
+	for _, kind := range []string{"status-before", "html"} {
+		require.NoError(t, s.SetFaults(mockserver.Faults{Rules: []mockserver.Fault{{Operation: "banks", Kind: kind, Status: map[bool]int{true: 503}[kind == "status-before"]}}}))
+		_, _ = browse(t, s, "GET", "/mobile/banks", nil)
+	}
+	said := regexp.MustCompile(`(?s)</time></span></div><div><bdi class="user">(.*?)</bdi>|<p class="bad-text"><bdi class="user">(.*?)</bdi>|<span class="badge warn">(장애.*?|fault.*?)</span>`)
+	want := map[string]int{"payments/" + expired: 2, "payments/" + id: 10, "payments/" + bought.ID: 6, "requests": 2}
+	for path, least := range want {
+		_, body := browse(t, s, "GET", "/_mock/ui/"+path, nil, "Accept-Language", "ko")
+		found := said.FindAllStringSubmatch(body, -1)
+		assert.GreaterOrEqual(t, len(found), least, "%s: %v", path, found)
+		for _, m := range found {
+			words := strings.TrimPrefix(strings.ReplaceAll(m[1]+m[2]+m[3], "김민수", ""), "장애: ")
+			assert.Regexp(t, hangul, words, path)
+		}
+	}
+	for _, c := range [][3]string{
+		{"GET", "payments/nobody", ""},
+		{"POST", "deliveries", "do=resend&target=nobody"},
+		{"POST", "payments/" + expired, "do=resend"},
+		{"POST", "faults", "do=fault&operation=next&kind=duplicate"},
+		{"POST", "faults", "do=fault&operation=next&kind=drip&delay=5h"},
+		{"POST", "faults", "do=chance&rate=2"},
+		{"POST", "faults", "do=chance&rate=0.5&operations=next&kinds=duplicate"},
+		{"POST", "faults", "do=chance&rate=0.5&seed=-1"},
+		{"POST", "faults", "do=fault-remove&target=7&rule=x"},
+		{"POST", "unmatched", "do=dismiss&target=nobody"},
+		{"POST", "unmatched", "do=assign&target=nobody&other=" + id},
+		{"POST", "store", "do=product-delete&target=nobody"},
+		{"POST", "applications", "do=application&target=99"},
+	} {
+		form, err := url.ParseQuery(c[2])
+		require.NoError(t, err)
+		resp, body := browse(t, s, c[0], "/_mock/ui/"+c[1], form, "Accept-Language", "ko")
+		assert.GreaterOrEqual(t, resp.StatusCode, 400, c)
+		found := regexp.MustCompile(`(?s)</strong>(.*?)</p>|</h1>\s*<p>(.*?)</p>`).FindStringSubmatch(body)
+		require.NotNil(t, found, "%v: %s", c, body)
+		assert.Regexp(t, hangul, found[1]+found[2], c)
+	}
+}
+
+// TestCheckoutAmountDiffers: a customer who paid another amount than was due is told so.
+func TestCheckoutAmountDiffers(t *testing.T) {
+	t.Parallel()
+	s := dashServer(t)
+	for _, c := range []struct {
+		fields          string
+		paid            int64
+		korean, english string
+	}{
+		{`"amount":8000`, 7000, "결제 금액보다 1,000원 적게 입금되었습니다", "You paid ₩1,000 less"},
+		{`"amount":8000`, 9500, "결제 금액보다 1,500원 많이 입금되었습니다", "You paid ₩1,500 more"},
+		{`"amount":8000`, 8000, "", ""},
+		{"", 8000, "", ""},
+	} {
+		id := create(t, s, c.fields)
+		deposit(t, s, id, c.paid)
+		for range 2 {
+			_, ko := browse(t, s, "GET", "/pay/"+id, nil, "Accept-Language", "ko")
+			_, en := browse(t, s, "GET", "/pay/"+id, nil)
+			assert.Equal(t, c.korean != "", strings.Contains(ko, `id="amount-differs"`), "%+v", c)
+			assert.Contains(t, ko, c.korean)
+			assert.Contains(t, en, c.english)
+			assert.Equal(t, c.fields != "", strings.Contains(en, "Amount to pay"), "nobody is asked for an amount any more")
+			confirm(t, s, id) // and so it is when the payment is complete
+		}
+	}
+	voucher := create(t, s, "")
+	_, err := s.Deposit(voucher, mockserver.Deposit{Failed: true})
+	require.NoError(t, err)
+	_, body := browse(t, s, "GET", "/_mock/ui/payments", nil)
+	assert.Contains(t, body, `<div class="amount">₩0</div>`, "nothing was paid, which is an amount")
+}
