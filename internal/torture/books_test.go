@@ -1,0 +1,196 @@
+//go:build unix
+
+package torture
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// row is a payment in the ledger.
+type row struct {
+	stage  inbox.Stage
+	source inbox.Channel
+}
+
+// line is an entry of the poll journal.
+type line struct {
+	opened, beat int64 // µs
+	closed       bool
+	outcome      string
+}
+
+// ledgers are the merchant's books.
+type ledgers struct {
+	payments map[string]row
+	effects  map[string]int
+	polls    []line // by opened
+}
+
+// read reads the merchant's books as they are at one moment.
+func (c *campaign) read() ledgers {
+	options := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
+	if c.cluster == nil {
+		options = nil // every transaction of SQLite's is one moment
+	}
+	tx, err := c.books.BeginTx(c.t.Context(), options)
+	require.NoError(c.t, err)
+	defer func() { _ = tx.Rollback() }()
+	l := ledgers{payments: map[string]row{}, effects: map[string]int{}}
+	c.query(tx, `SELECT payment_id, stage, source FROM depositpay_payments`, func(scan func(...any) error) error {
+		var id string
+		var r row
+		err := scan(&id, &r.stage, &r.source)
+		l.payments[id] = r
+		return err
+	})
+	c.query(tx, `SELECT payment_id, count(*) FROM effects GROUP BY payment_id`, func(scan func(...any) error) error {
+		var id string
+		var n int
+		err := scan(&id, &n)
+		l.effects[id] = n
+		return err
+	})
+	c.query(tx, `SELECT opened_at, beat_at, closed_at IS NOT NULL, outcome FROM depositpay_polls ORDER BY opened_at`, func(scan func(...any) error) error {
+		var p line
+		err := scan(&p.opened, &p.beat, &p.closed, &p.outcome)
+		l.polls = append(l.polls, p)
+		return err
+	})
+	return l
+}
+
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func (c *campaign) query(from queryer, query string, each func(scan func(...any) error) error, args ...any) {
+	c.t.Helper()
+	rows, err := from.QueryContext(c.t.Context(), query, args...)
+	require.NoError(c.t, err, query)
+	for rows.Next() {
+		require.NoError(c.t, each(rows.Scan), query)
+	}
+	require.NoError(c.t, rows.Err(), query)
+	require.NoError(c.t, rows.Close())
+}
+
+// wrong is what may be wrong with a payment.
+type wrong string
+
+const (
+	lost       wrong = "lost"
+	doubled    wrong = "doubled"
+	unverified wrong = "unverified"
+)
+
+// finding is a payment that breaks a promise.
+type finding struct {
+	Kind wrong  `json:"kind"`
+	ID   string `json:"payment_id"`
+	Why  string `json:"why"`
+}
+
+// verdict is the books compared.
+type verdict struct {
+	findings  []finding
+	missing   []mockserver.Payment // complete, and the merchant's books know nothing of them
+	completed int
+	granted   int
+	review    int
+	stages    map[inbox.Stage]int
+}
+
+// compare holds the merchant's books against the service's.
+func compare(service []mockserver.Payment, l ledgers) verdict {
+	v := verdict{stages: map[inbox.Stage]int{}}
+	known := map[string]bool{}
+	for _, p := range service {
+		known[p.ID] = true
+		v.payment(p, l)
+	}
+	for id, n := range l.effects {
+		if !known[id] && n > 0 {
+			v.add(unverified, id, "the service has no such payment")
+		}
+	}
+	for _, r := range l.payments {
+		v.stages[r.stage]++
+	}
+	slices.SortFunc(v.findings, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) })
+	return v
+}
+
+func (v *verdict) add(kind wrong, id, why string) {
+	v.findings = append(v.findings, finding{kind, id, why})
+}
+
+// payment is one payment of the service's. To be granted it is complete, and has brought
+// at least its price; all prices are one.
+func (v *verdict) payment(p mockserver.Payment, l ledgers) {
+	r, inLedger := l.payments[p.ID]
+	effects := l.effects[p.ID]
+	complete := p.Status == mockserver.StatusComplete
+	if complete {
+		v.completed++
+	}
+	switch due := complete && p.PaidAmount >= price; {
+	case effects > 0 && !due:
+		v.add(unverified, p.ID, "granted, and not paid or not enough")
+	case effects > 1:
+		v.add(doubled, p.ID, "granted more than once")
+	case p.Status == mockserver.StatusProgress:
+		v.add(lost, p.ID, "paid, and still at the service")
+	case complete && !inLedger && effects == 0:
+		v.missing = append(v.missing, p)
+	case due && effects == 0:
+		v.add(lost, p.ID, "complete and in the ledger as "+r.stage.String()+", and not granted")
+	case due && r.stage != inbox.StageDone:
+		v.add(doubled, p.ID, "granted and "+r.stage.String()+" in the ledger: it would be granted again")
+	case due:
+		v.granted++
+	case complete && r.stage != inbox.StageReview:
+		v.add(lost, p.ID, "complete without enough money and "+r.stage.String()+" in the ledger: nobody looks at it")
+	case complete:
+		v.review++
+	}
+}
+
+// settle waits until the books agree or nothing changes any more.
+func (c *campaign) settle() {
+	patience := 20 * time.Second
+	if c.profile.Mutant != "" {
+		patience = 4 * time.Second // they never agree
+	}
+	var before [6]int
+	changed := time.Now()
+	limit := time.Minute + c.length // a long campaign leaves more to read
+	c.await(limit, "the merchants do not come to rest", func() bool {
+		began := time.Now()
+		l := c.read() // first: what the service has besides is on its way
+		v := compare(c.service.Payments(), l)
+		now := [6]int{len(v.findings), len(v.missing), v.granted, v.review, v.stages[inbox.StageReady], v.stages[inbox.StageHint]}
+		if now != before {
+			before, changed = now, time.Now()
+		}
+		if c.profile.Mutant != "" && slices.ContainsFunc(v.findings, func(f finding) bool { return f.Kind != lost }) {
+			return true // nothing can make that good
+		}
+		<-time.After(2 * time.Since(began)) // the merchants need the processor more
+		for _, m := range c.merchants {
+			if m.reconciled.Load() < 2 {
+				changed = time.Now()
+				return false
+			}
+		}
+		return len(v.findings) == 0 || time.Since(changed) > patience
+	})
+}

@@ -1,0 +1,166 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// childVariable makes this test binary a merchant; see childConfig.
+const childVariable = "DEPOSITPAY_TEST_TORTURE_MERCHANT"
+
+// childConfig is what a merchant is to do. It says "ready ADDRESS" when it takes webhooks
+// and orders, and ends with its standard input: it never outlives the campaign.
+type childConfig struct {
+	Service, Token string
+	DSN, SQLite    string // one of them
+	Products       map[string]int64
+	Poll           bool
+	Calm           bool // the trouble is over: no slow handlers, confirm all there is, say "reconciled"
+	Mutant         mutant
+	Unhanded       []payments.Payment // what the poller before could not hand over
+}
+
+func init() {
+	text := os.Getenv(childVariable)
+	if text == "" {
+		return
+	}
+	var cfg childConfig
+	err := json.Unmarshal([]byte(text), &cfg)
+	if err == nil {
+		err = (&child{childConfig: cfg}).main()
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "merchant:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// child is a merchant.
+type child struct {
+	childConfig
+	mu     sync.Mutex // of standard output
+	client *payments.Client
+	ledger *sql.DB // for what mutants do
+	box    *inbox.Inbox
+}
+
+func (c *child) say(words ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = fmt.Fprintln(os.Stdout, words...)
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func (c *child) main() error {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0) // the campaign is over, or killed
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	var err error
+	c.client, err = payments.New(payments.Config{
+		BaseURL: c.Service, Token: c.Token, Timeout: 3 * time.Second, NextTimeout: nextTimeout,
+		RetryWaitMin: 20 * time.Millisecond, RetryWaitMax: time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	for c.box == nil { // the database may be away
+		if c.box, err = c.open(ctx); err != nil {
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+	return c.run(ctx)
+}
+
+// nextTimeout is below the default, so that a campaign sees time-outs of polls.
+const nextTimeout = 5 * time.Second
+
+// run goes on until SIGTERM, and then ends in the order that the guides tell.
+func (c *child) run(ctx context.Context) error {
+	s := c.sink()
+	hook, err := webhook.New(webhook.Config{Client: c.confirmer(), Sink: s, Logger: quiet})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST /hook", c.receiver(hook))
+	mux.HandleFunc("POST /order", c.order)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
+	var running sync.WaitGroup
+	running.Go(func() { _ = server.Serve(listener) }) // until Shutdown
+	boxCtx, endBox := context.WithCancel(context.Background())
+	defer endBox()
+	var boxErr, pollErr error
+	running.Go(func() { boxErr = c.box.Run(boxCtx) })
+	polled := make(chan struct{})
+	go func() {
+		defer close(polled)
+		if c.Poll {
+			pollErr = c.poll(ctx, s)
+		}
+	}()
+	c.takeUnhanded(ctx, s)
+	c.say("ready", listener.Addr())
+	if c.Calm {
+		running.Go(func() { c.reconcile(ctx) })
+	}
+	<-ctx.Done()
+	<-polled
+	end, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	err = errors.Join(pollErr, server.Shutdown(end), hook.Wait(end))
+	endBox()
+	running.Wait()
+	return errors.Join(err, boxErr, c.box.Close())
+}
+
+// order is what the merchant's shop calls when a customer wants to pay.
+func (c *child) order(w http.ResponseWriter, r *http.Request) {
+	var ask struct {
+		Identifier string
+		Amount     int64
+	}
+	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	created, err := c.box.Create(r.Context(), payments.CreateRequest{
+		Title: "Order", Identifier: ask.Identifier, Amount: payments.NewAmount(ask.Amount),
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = io.WriteString(w, created.PayToken.String())
+}

@@ -1,0 +1,184 @@
+//go:build unix
+
+package torture
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// customers are all who are not the merchant: buyers, payers and forgers.
+type customers struct {
+	c        *campaign
+	product  mockserver.Product
+	user     mockserver.StoreUser
+	merchant *http.Client
+
+	mu      sync.Mutex
+	paid    []string        // the last ones, whose webhooks are repeated
+	without map[string]bool // identifiers of orders whose link did not arrive
+	counts  map[string]int  // of what they did
+}
+
+const price = 1000
+
+func newCustomers(c *campaign) (*customers, error) {
+	k := &customers{c: c, without: map[string]bool{}, counts: map[string]int{},
+		merchant: &http.Client{Transport: c.toMerchants(), Timeout: 3 * time.Second}}
+	var err error
+	if k.product, err = c.service.SaveProduct(mockserver.Product{Name: "Sword", Price: price}); err != nil {
+		return nil, err
+	}
+	k.user, err = c.service.SaveStoreUser(mockserver.StoreUser{Name: "Kim"})
+	return k, err
+}
+
+// run lets customers come until ctx ends, at the profile's rate, and waits for them.
+func (k *customers) run(ctx context.Context) {
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range 48 {
+		all.Go(func() {
+			for i := range next {
+				k.one(i)
+			}
+		})
+	}
+	pace := time.NewTicker(time.Second / time.Duration(k.c.profile.Rate))
+	defer pace.Stop()
+	look := time.NewTicker(5 * time.Second)
+	defer look.Stop()
+	for i := 0; ctx.Err() == nil; {
+		select {
+		case <-pace.C:
+			select {
+			case next <- i:
+				i++
+			default: // all are busy with a merchant who does not answer
+			}
+		case <-look.C:
+			k.payWithout(false)
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	all.Wait()
+}
+
+func (k *customers) count(what string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.counts[what]++
+}
+
+// one is what customer i does: a function of the seed and i, and of what the others can
+// see by then.
+func (k *customers) one(i int) {
+	r := rand.New(rand.NewPCG(k.c.seed, 1<<32+uint64(i)))
+	n := r.IntN(1000)
+	store := n < 280
+	id := k.begin(i, store)
+	if id == "" {
+		return
+	}
+	switch d := r.IntN(100); {
+	case d < k.c.profile.Forged:
+		k.forge(id, 2) // before it is paid, to have the merchant hear a "no"
+		<-time.After(time.Duration(r.IntN(300)) * time.Millisecond)
+		k.deposit(id, mockserver.Deposit{})
+	case d < 4:
+		k.forge(id, 1) // and never paid
+		k.count("not paid")
+		return
+	case d < 6:
+		k.deposit(id, mockserver.Deposit{Amount: price / 2})
+	case d < 7:
+		k.deposit(id, mockserver.Deposit{Failed: true})
+	case d < 22:
+		k.checkout(id, i)
+	default:
+		k.deposit(id, mockserver.Deposit{})
+	}
+	switch d := r.IntN(100); {
+	case d < 6:
+		k.flood(r, 2+r.IntN(8))
+	case d < 8:
+		k.count("forged, of no payment")
+		k.post(uuid.Must(uuid.NewRandomFromReader(&seeded{r})).String())
+	}
+}
+
+// begin makes a payment and returns its id, or "" if the customer got no link.
+func (k *customers) begin(i int, store bool) string {
+	if store {
+		p, err := k.c.service.Buy(k.product.ID, k.user.ID)
+		k.c.check(err)
+		return p.ID
+	}
+	identifier := fmt.Sprint("order-", i)
+	id, err := k.order(identifier)
+	if err != nil {
+		k.mu.Lock()
+		k.without[identifier] = true
+		k.mu.Unlock()
+		k.count("no link")
+		return ""
+	}
+	return id
+}
+
+// order asks a merchant, who asks the service.
+func (k *customers) order(identifier string) (string, error) {
+	ask, err := json.Marshal(map[string]any{"Identifier": identifier, "Amount": price})
+	if err != nil {
+		return "", err
+	}
+	response, err := k.merchant.Post("http://127.0.0.1:9/order", "application/json", bytes.NewReader(ask))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	id, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("HTTP %d: %s", response.StatusCode, id)
+	}
+	return string(id), err
+}
+
+func (k *customers) deposit(id string, d mockserver.Deposit) {
+	_, err := k.c.service.Deposit(id, d)
+	k.c.check(err)
+	k.remember(id)
+}
+
+// checkout pays as most do: a name on the page, and a transfer that the phone reports.
+func (k *customers) checkout(id string, i int) {
+	name := fmt.Sprint("P", i)
+	_, err := k.c.service.GivePayer(id, name, 0)
+	k.c.check(err)
+	_, err = k.c.service.SendNotification("com.kbstar.kbbank", name, price)
+	k.c.check(err)
+	k.count("paid at the checkout page")
+	k.remember(id)
+}
+
+const remembered = 300
+
+func (k *customers) remember(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.paid = append(k.paid, id); len(k.paid) > 2*remembered {
+		k.paid = append([]string(nil), k.paid[remembered:]...)
+	}
+}

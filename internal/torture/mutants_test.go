@@ -1,0 +1,49 @@
+//go:build unix
+
+package torture
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestMutants: the campaign finds out each merchant that does it wrong, and says how.
+func TestMutants(t *testing.T) {
+	t.Parallel()
+	rough := usual("sqlite")
+	rough.Kill, rough.Silence, rough.Faults, rough.MaxRate = 900*time.Millisecond, 2*time.Second, 3*time.Second, 0.5
+	rough.Pause, rough.Step, rough.Stop = 0, 0, 0
+	several := usual("postgres")
+	several.Kill, several.Pause, several.Restart, several.Step, several.Stop = time.Second, time.Second, 0, 0, 0
+	forged := rough
+	forged.Forged = 40
+	for _, m := range []struct {
+		mutant  mutant
+		profile profile
+		seed    uint64
+		length  time.Duration
+		kind    wrong
+	}{
+		{outside, several, 11, 6 * time.Second, doubled},
+		{doneAtEnd, several, 12, 6 * time.Second, doubled},
+		{early, rough, 13, 6 * time.Second, lost},
+		{forgetful, rough, 14, 4 * time.Second, doubled},
+		{finalNo, forged, 15, 4 * time.Second, lost},
+		{again, rough, 16, 12 * time.Second, lost},
+		{believer, rough, 17, 3 * time.Second, unverified},
+		{generous, rough, 18, 4 * time.Second, unverified},
+		{traceless, rough, 19, 8 * time.Second, lost},
+	} {
+		t.Run(string(m.mutant), func(t *testing.T) {
+			t.Parallel()
+			m.profile.Mutant = m.mutant
+			r := run(t, m.seed, m.length, m.profile)
+			t.Logf("lost %d, doubled %d, unverified %d of %d payments; %s", r.Lost, r.Doubled, r.Unverified, r.Payments, list(r.Did))
+			assert.Equal(t, "failed", r.Verdict)
+			assert.True(t, r.has(m.kind), "%s is not what was found: %v", m.kind, r)
+			assert.Contains(t, r.histories, "service: ", "a failure comes with the history")
+		})
+	}
+}

@@ -1,0 +1,80 @@
+//go:build unix
+
+package torture
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
+)
+
+// receiver is the webhook handler, unless the merchant believes what it is told.
+func (c *child) receiver(hook http.Handler) http.Handler {
+	if c.Mutant != believer {
+		return hook
+	}
+	var mu sync.Mutex
+	granted := map[string]bool{}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var ask struct {
+			ID string `json:"payment_id"`
+		}
+		if err != nil || json.Unmarshal(body, &ask) != nil {
+			http.Error(w, "unreadable", http.StatusBadRequest)
+			return
+		}
+		mu.Lock()
+		if !granted[ask.ID] && c.effect(r.Context(), c.ledger, ask.ID) == nil {
+			granted[ask.ID] = true
+		}
+		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		hook.ServeHTTP(w, r)
+	})
+}
+
+// source is where payments are polled from.
+func (c *child) source() poller.Source {
+	if c.Mutant != again {
+		return c.client
+	}
+	return &naive{c}
+}
+
+// naive polls as many do: any failure is a reason to ask again.
+type naive struct{ child *child }
+
+func (n *naive) Next(ctx context.Context) (payments.Payment, error) {
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, n.child.Service+"/callback/rest?token="+n.child.Token, nil)
+		if err != nil {
+			return payments.Payment{}, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			if ctx.Err() != nil {
+				return payments.Payment{}, ctx.Err()
+			}
+			continue
+		}
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if strings.Contains(string(body), "NO_PROCESSED_PAYMENT") {
+			return payments.Payment{}, payments.ErrNoProcessedPayment
+		}
+		p, decodeErr := n.child.client.Decode(body)
+		if err == nil && decodeErr == nil && p.ID != uuid.Nil {
+			return p, nil
+		}
+	}
+}

@@ -1,0 +1,150 @@
+//go:build unix
+
+package torture
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/depositpay/depositpay-go/inbox"
+)
+
+// result is what a campaign has found, as its JSON file has it.
+type result struct {
+	Date     string  `json:"date"`
+	Seed     uint64  `json:"seed"`
+	Plan     string  `json:"plan"` // its fingerprint
+	Database string  `json:"database"`
+	Mutant   mutant  `json:"mutant,omitempty"`
+	Go       string  `json:"go"`
+	System   string  `json:"system"`
+	Length   float64 `json:"length_s"`   // as asked for
+	Troubled float64 `json:"troubled_s"` // until the trouble was over
+	Took     float64 `json:"took_s"`     // until the books were closed
+
+	Payments  int             `json:"payments"`
+	Completed int             `json:"completed"`
+	Granted   int             `json:"granted"`
+	Review    int             `json:"review"`
+	Did       map[trouble]int `json:"trouble"`
+	Customers map[string]int  `json:"customers"`
+	Faults    map[string]int  `json:"faults"`
+	Reclaimed int             `json:"claimed_again"` // payments whose handler began more than once
+
+	// LostAnswers are polls that completed a payment and whose answer did not reach the
+	// ledger; BroughtBack those of them whose payment an id has brought back; Ambiguous the
+	// others, as explain has it.
+	LostAnswers int      `json:"lost_poll_answers"`
+	BroughtBack int      `json:"brought_back"`
+	Ambiguous   int      `json:"ambiguous"`
+	Reported    reported `json:"reported"`
+
+	Lost       int       `json:"lost"`
+	Doubled    int       `json:"doubled"`
+	Unverified int       `json:"unverified"`
+	Findings   []finding `json:"findings"`
+	Verdict    string    `json:"verdict"` // "passed" or "failed"
+
+	histories string
+}
+
+// judge closes the books.
+func (c *campaign) judge() *result {
+	l := c.read()
+	service := c.service.Payments()
+	v := compare(service, l)
+	r := &result{
+		Date: time.Now().UTC().Format(time.DateOnly), Seed: c.seed, Plan: c.plan.fingerprint(), Mutant: c.profile.Mutant,
+		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH + fmt.Sprintf(", %d CPUs", runtime.NumCPU()),
+		Payments: len(service), Completed: v.completed, Granted: v.granted, Review: v.review,
+		Did: c.did, Customers: c.customers.counts, Faults: c.service.struck,
+	}
+	version, of := `SELECT sqlite_version()`, "SQLite "
+	if c.cluster != nil {
+		version, of = `SHOW server_version`, "PostgreSQL "
+	}
+	c.query(c.books, version, func(scan func(...any) error) error {
+		err := scan(&version)
+		r.Database = of + strings.Fields(version)[0]
+		return err
+	})
+	c.query(c.books, `SELECT count(*) FROM depositpay_payments WHERE stage = 3 AND attempt > 1`, func(scan func(...any) error) error { return scan(&r.Reclaimed) })
+	_, r.Reported = reportsOf(l, c.lag())
+	r.Reported.AtOnce = len(c.ambiguous.at)
+	var silent []finding
+	r.Ambiguous, silent = c.explain(v.missing, l)
+	for _, p := range service {
+		if _, polled := c.polledAt(p.ID); polled && l.payments[p.ID].source&inbox.ChannelPoll == 0 {
+			r.LostAnswers++
+		}
+	}
+	r.BroughtBack = r.LostAnswers - len(v.missing)
+	r.Findings = append(append([]finding{}, v.findings...), silent...)
+	for _, f := range r.Findings {
+		switch f.Kind {
+		case lost:
+			r.Lost++
+		case doubled:
+			r.Doubled++
+		case unverified:
+			r.Unverified++
+		}
+	}
+	r.Verdict = "passed"
+	if len(r.Findings) > 0 {
+		r.Verdict = "failed"
+		r.histories = c.histories(r.Findings)
+	}
+	return r
+}
+
+// has tells whether such a payment was found.
+func (r *result) has(kind wrong) bool {
+	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Kind == kind })
+}
+
+// String is the result for people.
+func (r *result) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
+	line("%s: %s, seed %d, plan %s, %s, %s, %.0f s of trouble (%.0f s in all)", strings.ToUpper(r.Verdict), r.Database, r.Seed, r.Plan, r.Go, r.System, r.Troubled, r.Took)
+	if r.Mutant != "" {
+		line("  mutant: %s", r.Mutant)
+	}
+	line("  %d payments, %d completed, %d granted, %d set aside (too little money)", r.Payments, r.Completed, r.Granted, r.Review)
+	line("  trouble: %s", list(r.Did))
+	line("  customers: %s", list(r.Customers))
+	line("  faults: %s", list(r.Faults))
+	line("  %d handlers began more than once", r.Reclaimed)
+	line("  %d poll answers lost: %d payments brought back by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
+		r.LostAnswers, r.BroughtBack, r.Ambiguous, r.Reported.Ambiguous, r.Reported.Unclean)
+	line("  lost %d, doubled %d, unverified grants %d", r.Lost, r.Doubled, r.Unverified)
+	return b.String() + r.histories
+}
+
+func list[K ~string](counts map[K]int) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s %d", k, counts[k]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// save writes the result as JSON.
+func (r *result) save(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}

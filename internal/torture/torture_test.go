@@ -1,0 +1,44 @@
+//go:build unix
+
+package torture
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/depositpay/depositpay-go/internal/pgtest"
+)
+
+var (
+	seed    = flag.Uint64("seed", 1, "what the plan is made of")
+	length  = flag.Duration("length", 8*time.Second, "how long the trouble lasts")
+	publish = flag.String("publish", "", "the document to write the figures into")
+	save    = flag.String("result", "", "the file to write the result into")
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Stopping(m)) }
+
+func TestTorture(t *testing.T) {
+	t.Parallel()
+	for _, database := range []string{"sqlite", "postgres"} {
+		t.Run(database, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, *seed, *length, usual(database))
+			t.Log("\n" + r.String())
+			if *save != "" {
+				require.NoError(t, r.save(*save))
+			}
+			if *publish != "" {
+				require.NoError(t, r.publish(*publish, database))
+			}
+			assert.Equal(t, "passed", r.Verdict)
+			assert.NotZero(t, r.Granted)
+			assert.NotZero(t, r.Did[killed])
+		})
+	}
+}

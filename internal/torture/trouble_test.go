@@ -1,0 +1,106 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// troubled is the time of the plan.
+func (c *campaign) troubled() {
+	ctx, cancel := context.WithTimeout(c.t.Context(), c.length)
+	defer cancel()
+	began := time.Now()
+	var all sync.WaitGroup
+	for _, events := range c.plan {
+		all.Go(func() {
+			for _, e := range events {
+				select {
+				case <-time.After(time.Until(began.Add(e.At))):
+					c.cause(e)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	all.Go(func() { c.customers.run(ctx) })
+	all.Wait()
+	select {
+	case err := <-c.failed:
+		require.NoError(c.t, err, "the campaign itself failed; seed %d", c.seed)
+	default:
+	}
+}
+
+// cause makes one trouble and returns when it is over.
+func (c *campaign) cause(e event) {
+	count := true
+	switch e.Kind {
+	case killed:
+		c.check(c.merchants[e.Merchant].again(syscall.SIGKILL))
+	case stopped:
+		c.check(c.merchants[e.Merchant].again(syscall.SIGTERM))
+	case paused:
+		count = c.merchants[e.Merchant].pause(e.For)
+	case restarted:
+		c.check(c.cluster.Stop("immediate"))
+		<-time.After(e.For)
+		c.check(c.cluster.Start())
+	case stepped:
+		c.service.step(e.For)
+	case silence:
+		c.check(c.service.SetWebhook(c.service.Token(), ""))
+		<-time.After(e.For)
+		c.check(c.service.SetWebhook(c.service.Token(), hookURL))
+	case faulty:
+		c.check(c.service.trouble(e.Faults))
+	}
+	if count {
+		c.mu.Lock()
+		c.did[e.Kind]++
+		c.mu.Unlock()
+	}
+}
+
+// calm ends the trouble: no faults, all merchants stopped cleanly and begun anew. What
+// only waits for the clock (a lease, the next try, the silence of a dead poller) has
+// waited long enough: as if three minutes had passed while nobody ran.
+func (c *campaign) calm() {
+	c.check(c.service.trouble(mockserver.Faults{}))
+	for _, m := range c.merchants {
+		require.NoError(c.t, m.stop(), "a clean stop; seed %d", c.seed)
+	}
+	const passed = 3 * time.Minute
+	c.alone(func(db *sql.DB) {
+		c.do(db, fmt.Sprintf(`UPDATE depositpay_payments SET leased = leased - %[1]d, run_at = run_at - %[1]d WHERE stage = 2`, passed.Microseconds()),
+			fmt.Sprintf(`UPDATE depositpay_polls SET beat_at = beat_at - %d WHERE closed_at IS NULL AND outcome = ''`, passed.Microseconds()))
+	})
+	for _, m := range c.merchants {
+		m.cfg.Calm = true
+		require.NoError(c.t, m.start())
+	}
+	c.awaitReady()
+	c.customers.payWithout(true)
+	if c.cluster == nil {
+		c.openReader()
+	}
+	c.settle()
+}
+
+// openReader reads along with the merchant.
+func (c *campaign) openReader() {
+	var err error
+	c.books, err = sql.Open("sqlite", "file:"+c.path+"?mode=ro&_pragma=busy_timeout(5000)")
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() { require.NoError(c.t, c.books.Close()) })
+}
