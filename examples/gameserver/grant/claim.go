@@ -1,0 +1,59 @@
+package grant
+
+import "context"
+
+// Joined is called by the game when a player has joined: what is in the player's claim box
+// is given now. It returns the number of units and does not wait for them.
+func (b *Book) Joined(ctx context.Context, account string) (int, error) {
+	b.joins.Add(1)
+	return b.unbox(ctx, account)
+}
+
+func (b *Book) unbox(ctx context.Context, account string) (int, error) {
+	if account == "" { // moveAll would take that for everybody
+		return 0, nil
+	}
+	n, err := b.moveAll(ctx, account, Claimable, Pending, "")
+	if n > 0 {
+		b.Wake()
+	}
+	return n, err
+}
+
+// Claim is /claim: what is in the claim box is tried again, now that there may be room.
+func (b *Book) Claim(ctx context.Context, account string) (int, error) {
+	return b.Joined(ctx, account)
+}
+
+// lookAtOnce bounds the players whom one look through the claim box asks for.
+const lookAtOnce = 100
+
+// lookThrough asks for some players of the claim box whether they can take something now,
+// and goes on from there the next time. It covers games that have no join event.
+func (b *Book) lookThrough(ctx context.Context, g contained) error {
+	waiting, err := b.query(ctx, `state = 'claimable' AND account > $1
+		AND slots = (SELECT min(slots) FROM grants m WHERE m.state = 'claimable' AND m.account = grants.account)
+		GROUP BY account ORDER BY account LIMIT $2`, b.looked, lookAtOnce)
+	if err != nil {
+		return err
+	}
+	b.looked = ""
+	for _, w := range waiting {
+		if ctx.Err() != nil {
+			break
+		}
+		p, err := g.player(ctx, w.Account)
+		if err != nil {
+			return err
+		}
+		if p.Online && (p.Free < 0 || p.Free >= w.Slots) {
+			if _, err := b.unbox(ctx, w.Account); err != nil {
+				return err
+			}
+		}
+	}
+	if len(waiting) == lookAtOnce {
+		b.looked = waiting[lookAtOnce-1].Account
+	}
+	return nil
+}

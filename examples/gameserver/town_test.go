@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/examples/gameserver/grant"
+	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// serving is a server with a town against the mock, for the length of a test.
+func serving(t *testing.T) *server {
+	t.Helper()
+	mock := mockserver.RunT(t)
+	cfg := quick(settings{
+		URL: mock.URL(), Ledger: filepath.Join(t.TempDir(), "payments.db"), Town: "127.0.0.1:0", Listen: "127.0.0.1:0",
+		Catalogue: []grant.Product{{ID: "p", Name: "Sword", Price: payments.NewAmount(1000), Lines: []grant.Line{{Item: "sword"}}}},
+	})
+	s, err := open(t.Context(), cfg)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	served, ready := make(chan error, 1), make(chan struct{})
+	go func() { served <- s.serve(ctx, func() { close(ready) }) }()
+	<-ready
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-served)
+	})
+	return s
+}
+
+// login connects a player and returns once the town knows.
+func login(t *testing.T, s *server, account string) (say func(words, want string)) {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.town.ln.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	lines := bufio.NewScanner(conn)
+	require.True(t, lines.Scan(), "no welcome")
+	say = func(words, want string) {
+		t.Helper()
+		_, err := conn.Write([]byte(words + "\n"))
+		require.NoError(t, err)
+		require.True(t, lines.Scan(), "no answer to %q", words)
+		require.Contains(t, lines.Text(), want)
+	}
+	say("login "+account, "Hello "+account)
+	return say
+}
+
+// TestTownRefusesTwice: the key counts, also after the thing was dropped.
+func TestTownRefusesTwice(t *testing.T) {
+	t.Parallel()
+	s := serving(t)
+	d := grant.Delivery{Key: "k:1:1", Account: "acc-1", Item: "sword", Slots: pockets}
+	give := func(d grant.Delivery, want grant.Answer) {
+		t.Helper()
+		answer, err := s.town.Give(t.Context(), d)
+		require.NoError(t, err)
+		require.Equal(t, want, answer)
+	}
+	give(d, grant.Offline)
+	say := login(t, s, "acc-1")
+	give(d, grant.Given)
+	give(d, grant.AlreadyGranted)
+	give(grant.Delivery{Key: "k:1:2", Account: "acc-1", Item: "sword", Slots: 1}, grant.Full)
+	say("drop k:9:9", "You got: sword (k:1:1)") // it was said before
+	say("drop k:1:1", "That did not work: you do not carry that")
+	say("inventory", "You carry 0 things")
+	give(d, grant.AlreadyGranted)
+	give(grant.Delivery{Key: "k:1:2", Account: "acc-1", Item: "sword", Slots: 1}, grant.Given)
+}
+
+// TestGameCalls: only who knows the secret may say who has joined.
+func TestGameCalls(t *testing.T) {
+	t.Parallel()
+	s := serving(t)
+	for secret, want := range map[string]int{"": 401, "Bearer ": 401, "Bearer wrong": 401, "Bearer " + gameSecret: 200} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.ln.Addr().String()+"/joined/acc-1", http.NoBody)
+		require.NoError(t, err)
+		req.Header.Set("Authorization", secret)
+		req.Close = true
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, want, resp.StatusCode, secret)
+	}
+}
+
+// TestOneLedger: a second server on the ledger ends before it polls.
+func TestOneLedger(t *testing.T) {
+	t.Parallel()
+	s := serving(t)
+	cfg := s.cfg
+	_, err := open(t.Context(), cfg)
+	require.ErrorIs(t, err, sqlite.ErrLocked)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/internal/chrome"
+)
+
+// watchShifts adds up how far the page's parts move by themselves from now on.
+const watchShifts = `window.shifted = 0; new PerformanceObserver((list) => {
+	for (const e of list.getEntries()) window.shifted += e.value;
+}).observe({ type: "layout-shift" }); true`
+
+// TestCustomer goes from the catalogue to the receipt, in both languages, on a wide
+// screen and on a phone, and looks at each page on the way.
+func TestCustomer(t *testing.T) {
+	t.Parallel()
+	browser := chrome.Start(t)
+	for _, c := range []struct {
+		lang, waiting, paid string
+		width               int64
+	}{
+		{"en", "Waiting for your deposit", "Paid. Thank you!", 1000},
+		{"ko", "입금을 기다립니다", "결제되었습니다. 고맙습니다!", 360},
+	} {
+		t.Run(c.lang, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			page := browser.Open(t, chrome.Options{Lang: c.lang, Width: c.width})
+			page.Go(w.mock.URL() + "/store/") // so that the page may go to the checkout
+			page.Go(w.url)
+			look := func(name string) {
+				t.Helper()
+				page.Audit()
+				page.Screenshot("webshop-" + name + "-" + c.lang)
+			}
+			look("1-catalogue")
+			page.Submit(".card:nth-child(1) button")
+			page.Go(w.url)
+			page.Submit(".card:nth-child(3) button")
+			look("2-cart")
+			page.Submit("#place")
+			page.WaitText("h1", map[string]string{"en": "Dal Goods", "ko": "달 가게"}[c.lang])
+			require.True(t, strings.HasPrefix(page.URL(), w.mock.CheckoutURL()), "the checkout page of the service")
+			payToken := strings.TrimPrefix(page.URL(), w.mock.CheckoutURL()+"/")
+			page.Fill("#payer", "김민수")
+			page.Submit("#payer-form button")
+
+			page.Go(w.url + "/orders")
+			look("3-orders")
+			page.Submit(".list a")
+			page.WaitText(".big", c.waiting)
+			look("4-waiting")
+			var ok bool
+			page.Eval(watchShifts, &ok)
+			_, err := w.mock.SendNotification("com.kbstar.kbbank", "김민수", 37_000)
+			require.NoError(t, err)
+			page.WaitText(".big", c.paid)
+			var shifted float64
+			page.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(window.shifted))))`, &shifted)
+			require.Zero(t, shifted, "nothing moves when the deposit arrives")
+			look("5-paid")
+			page.Submit("#receipt")
+			page.WaitText("dd", "37,000")
+			look("6-receipt")
+			require.Contains(t, page.Text("#paper"), payToken)
+		})
+	}
+}
+
+// TestWithoutScripts: the page loads itself again until the deposit is there.
+func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	page := chrome.Start(t).Open(t, chrome.Options{NoScript: true, Width: 360})
+	page.Go(w.mock.URL() + "/store/")
+	page.Go(w.url)
+	page.Submit(".card:nth-child(2) button")
+	page.Submit("#place")
+	payToken := strings.TrimPrefix(page.URL(), w.mock.CheckoutURL()+"/")
+	page.Go(w.url + "/orders")
+	page.Submit(".list a")
+	page.WaitText(".big", "Waiting for your deposit")
+	w.pay(payToken, 0)
+	page.WaitText(".big", "Paid. Thank you!")
+}

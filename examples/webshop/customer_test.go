@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// visitor is somebody with a browser that runs no scripts and follows no redirects.
+type visitor struct {
+	t      *testing.T
+	url    string
+	client *http.Client
+}
+
+func (w *world) visitor() *visitor {
+	jar, err := cookiejar.New(nil)
+	require.NoError(w.t, err)
+	return &visitor{w.t, w.url, &http.Client{
+		Jar: jar, Timeout: patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// get returns a page as text, with the HTML entities resolved.
+func (v *visitor) get(path string) string {
+	v.t.Helper()
+	resp, err := v.client.Get(v.url + path)
+	require.NoError(v.t, err)
+	body := read(v.t, resp)
+	require.Equal(v.t, http.StatusOK, resp.StatusCode, "%s: %s", path, body)
+	return body
+}
+
+// post sends a form and returns the answer with its body.
+func (v *visitor) post(path string, form url.Values) (*http.Response, string) {
+	v.t.Helper()
+	resp, err := v.client.PostForm(v.url+path, form)
+	require.NoError(v.t, err)
+	return resp, read(v.t, resp)
+}
+
+// done wants a form to be taken.
+func (v *visitor) done(path string, pairs ...string) string {
+	v.t.Helper()
+	resp, body := v.post(path, fields(pairs...))
+	require.Equal(v.t, http.StatusSeeOther, resp.StatusCode, "%s: %s", path, body)
+	return resp.Header.Get("Location")
+}
+
+func fields(pairs ...string) url.Values {
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	return form
+}
+
+// order orders something and returns the order's id and its payment.
+func (v *visitor) order(product string, count int) (id, payToken string) {
+	v.t.Helper()
+	id = uuid.NewString()
+	link := v.done("/orders", "order", id, "count-"+product, fmt.Sprint(count))
+	return id, link[strings.LastIndexByte(link, '/')+1:]
+}
+
+// shows waits until a page has all texts.
+func (v *visitor) shows(path string, texts ...string) {
+	v.t.Helper()
+	var body string
+	for _, text := range texts {
+		require.Eventually(v.t, func() bool { body = v.get(path); return strings.Contains(body, text) }, patience, tick, "%s has no %q", path, text)
+	}
+}
+
+// keeper signs in to the back office.
+func (w *world) keeper() *visitor {
+	w.t.Helper()
+	v := w.visitor()
+	require.Equal(w.t, "/office", v.done("/office/login", "name", "Mina", "password", testPassword))
+	return v
+}
+
+func read(t *testing.T, resp *http.Response) string {
+	t.Helper()
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return html.UnescapeString(string(body))
+}
+
+// left is how many of a product the shop has.
+func (w *world) left(product string) int64 {
+	w.t.Helper()
+	counts, err := w.shop.stock(w.t.Context())
+	require.NoError(w.t, err)
+	return counts[product]
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/depositpay/depositpay-go/inbox"
+)
+
+// officeRoutes are the pages of the shopkeeper, all but the first behind the password.
+func (s *shop) officeRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /office/login", s.page(s.showLogin))
+	mux.HandleFunc("POST /office/login", s.page(s.login))
+	mux.HandleFunc("POST /office/logout", s.page(s.logout))
+	mux.HandleFunc("GET /office", s.inside(s.showOffice))
+	mux.HandleFunc("GET /office/review", s.inside(s.showReview))
+	mux.HandleFunc("POST /office/review", s.inside(s.decide))
+	mux.HandleFunc("GET /office/failed", s.inside(s.showFailed))
+	mux.HandleFunc("POST /office/failed", s.inside(s.runAgain))
+	mux.HandleFunc("GET /office/owed", s.inside(s.showOwed))
+	mux.HandleFunc("POST /office/owed", s.inside(s.markReturned))
+	mux.HandleFunc("GET /office/books", s.inside(s.showBooks))
+	mux.HandleFunc("POST /office/books", s.inside(s.reconcile))
+	mux.HandleFunc("POST /office/losses", s.inside(s.settleLoss))
+}
+
+// insider shows a page to the actor who is signed in.
+type insider func(w http.ResponseWriter, r *http.Request, actor string) error
+
+func (s *shop) inside(show insider) http.HandlerFunc {
+	return s.page(func(w http.ResponseWriter, r *http.Request) error {
+		actor := s.guard.actor(r)
+		if actor == "" {
+			http.Redirect(w, r, "/office/login", http.StatusSeeOther)
+			return nil
+		}
+		return show(w, r, actor)
+	})
+}
+
+func (s *shop) officeView(r *http.Request, name, actor string, data any) *view {
+	v := s.view(r, name, "office")
+	v.Office, v.Data = actor, data
+	if r.Method != http.MethodGet {
+		v.Path = "/office"
+	}
+	return v
+}
+
+// decision is who decides, and why: the ledger keeps both for ever.
+func decision(r *http.Request, actor string) (inbox.Decision, error) {
+	d := inbox.Decision{Actor: actor, Reason: strings.TrimSpace(r.PostFormValue("reason"))}
+	if d.Reason == "" {
+		return d, errBadForm
+	}
+	return d, nil
+}
+
+// outdated is for decisions that somebody else has taken meanwhile.
+func outdated(err error) error {
+	if errors.Is(err, inbox.ErrStage) || errors.Is(err, inbox.ErrNotFound) {
+		return errOutdated
+	}
+	return err
+}
+
+const recentOrders = 100
+
+// showOffice lists the newest orders.
+func (s *shop) showOffice(w http.ResponseWriter, r *http.Request, actor string) error {
+	status, err := s.box.Status(r.Context())
+	if err != nil {
+		return err
+	}
+	orders, err := all(r.Context(), s.db.read, scanOrder, selectOrder+` ORDER BY created_at DESC, id LIMIT $1`, recentOrders)
+	if err != nil {
+		return err
+	}
+	data := struct {
+		Orders               []orderView
+		Review, Failed, Owed int64
+	}{Review: status.Count[inbox.StageReview]}
+	if data.Failed, err = s.failedCount(r.Context()); err != nil {
+		return err
+	}
+	if data.Owed, err = s.owedCount(r.Context()); err != nil {
+		return err
+	}
+	for _, o := range orders {
+		if o.Lines, err = linesOf(r.Context(), s.db.read, o.ID); err != nil {
+			return err
+		}
+		seen, err := s.look(r.Context(), o)
+		if err != nil {
+			return err
+		}
+		data.Orders = append(data.Orders, seen)
+	}
+	s.render(w, http.StatusOK, s.officeView(r, "office", actor, data))
+	return nil
+}
+
+// failedCount leaves out what was rejected: that is decided.
+func (s *shop) failedCount(ctx context.Context) (n int64, err error) {
+	for e, err := range s.box.List(ctx, inbox.Filter{Stages: []inbox.Stage{inbox.StageDead}}) {
+		if err != nil {
+			return 0, err
+		}
+		if !isRejected(e) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (s *shop) owedCount(ctx context.Context) (n int64, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM deposits WHERE give_back > 0 AND returned_at = 0`).Scan(&n)
+	return n, err
+}
+
+// showOwed lists the money that customers are to get back, the oldest first.
+func (s *shop) showOwed(w http.ResponseWriter, r *http.Request, actor string) error {
+	owed, err := all(r.Context(), s.db.read, scanDeposit, selectDeposit+` WHERE give_back > 0 ORDER BY returned_at > 0, verified_at DESC, payment LIMIT 200`)
+	if err != nil {
+		return err
+	}
+	s.render(w, http.StatusOK, s.officeView(r, "owed", actor, owed))
+	return nil
+}
+
+// markReturned notes that the shopkeeper has sent the money back by the bank.
+func (s *shop) markReturned(w http.ResponseWriter, r *http.Request, actor string) error {
+	result, err := s.db.write.ExecContext(r.Context(),
+		`UPDATE deposits SET returned_at = $2, returned_by = $3 WHERE payment = $1 AND give_back > 0 AND returned_at = 0`,
+		r.PostFormValue("payment"), s.now().Unix(), actor)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, errOutdated)
+	}
+	http.Redirect(w, r, "/office/owed", http.StatusSeeOther)
+	return nil
+}

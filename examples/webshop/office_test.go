@@ -1,0 +1,106 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/internal/chrome"
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// TestApprove: the shopkeeper signs in and approves a payment from review, in both
+// languages, while the customer looks at the order.
+func TestApprove(t *testing.T) {
+	t.Parallel()
+	browser := chrome.Start(t)
+	for _, c := range []struct {
+		lang, under, paid string
+		width             int64
+	}{
+		{"ko", "주문 금액보다 적게 입금되었습니다", "결제되었습니다. 고맙습니다!", 1000},
+		{"en", "Less was paid than the order costs", "Paid. Thank you!", 360},
+	} {
+		t.Run(c.lang, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			v := w.visitor()
+			id, payToken := v.order("notebook", 2)
+			customer := browser.Open(t, chrome.Options{Lang: c.lang})
+			customer.Go(w.url + "/orders/" + id)
+			w.pay(payToken, 23_000)
+			customer.Wait(`document.querySelector("[data-state=checking]")`)
+			customer.Audit()
+			customer.Screenshot("webshop-checking-" + c.lang)
+
+			keeper := browser.Open(t, chrome.Options{Lang: c.lang, Width: c.width, Dark: c.width == 360, Statuses: []int{403}})
+			look := func(name string) {
+				t.Helper()
+				keeper.Audit()
+				keeper.Screenshot("webshop-office-" + name + "-" + c.lang)
+			}
+			keeper.Go(w.url + "/office/review")
+			keeper.Fill("#name", "미나")
+			keeper.Fill("#password", "not "+testPassword)
+			keeper.Submit("#enter")
+			look("1-login")
+			keeper.Fill("#name", "미나")
+			keeper.Fill("#password", testPassword)
+			keeper.Submit("#enter")
+			look("2-orders")
+			keeper.Submit(`.tabs a[href="/office/review"]`)
+			keeper.WaitText(".held h2", c.under)
+			look("3-review")
+			keeper.Fill(".held input[name=reason]", "단골손님")
+			keeper.Submit(".held button[value=approve]")
+			customer.WaitText(".big", c.paid)
+			for _, name := range []string{"failed", "owed", "books"} {
+				keeper.Submit(`.tabs a[href="/office/` + name + `"]`)
+				look("4-" + name)
+			}
+			lines, err := w.shop.box.Audit(t.Context(), payToken)
+			require.NoError(t, err)
+			require.Len(t, lines, 1)
+			require.Equal(t, "approve 미나 단골손님", strings.Join([]string{lines[0].Action, lines[0].Decision.Actor, lines[0].Decision.Reason}, " "))
+		})
+	}
+}
+
+// TestRunAgain: a payment whose handler gives up waits for the shopkeeper, who runs it
+// again once the cause is mended.
+func TestRunAgain(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	id, payToken := v.order("cup", 1)
+	broken := `UPDATE orders SET id = $2 WHERE id = $1` // the order cannot be found
+	_, err := w.shop.db.write.ExecContext(t.Context(), broken, id, "lost")
+	require.NoError(t, err)
+	w.pay(payToken, 0)
+	keeper.shows("/office/failed", "there is no order \""+id+"\"")
+	_, err = w.shop.db.write.ExecContext(t.Context(), broken, "lost", id)
+	require.NoError(t, err)
+	v.shows("/orders/"+id, "We are looking at your order")
+	keeper.done("/office/failed", "key", payToken, "reason", "the order is back")
+	v.shows("/orders/"+id, "Paid. Thank you!")
+	keeper.shows("/office/failed", "Every payment was handed over.")
+	require.EqualValues(t, 499, w.left("cup"))
+}
+
+// TestPossibleLoss: a poll whose answer is lost is on the books until somebody settles it.
+func TestPossibleLoss(t *testing.T) {
+	t.Parallel()
+	w := start(t, func(cfg *settings) { cfg.HookSecret = "a-secret-that-nobody-calls" })
+	require.NoError(t, w.mock.SetWebhook(w.mock.Token(), ""))
+	keeper := w.keeper()
+	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "drop-after", Nth: 1}))
+	keeper.shows("/office/books", "What did you find?")
+	body := keeper.get("/office/books")
+	_, rest, found := strings.Cut(body, `name="loss" value="`)
+	require.True(t, found)
+	loss, _, _ := strings.Cut(rest, `"`)
+	keeper.done("/office/losses", "loss", loss, "reason", "the dashboard has the same payments")
+	keeper.shows("/office/books", "There are none.")
+	require.Equal(t, "/office/books", keeper.done("/office/books"))
+}

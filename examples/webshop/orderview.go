@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// deposit is money that has come, and what became of it.
+type deposit struct {
+	Payment, OrderID, Method, Outcome, ReturnedBy string
+	Amount, GiveBack                              int64
+	VerifiedAt, ReturnedAt                        time.Time
+}
+
+// Owed tells whether some of it is still to be given back.
+func (d deposit) Owed() bool { return d.GiveBack > 0 && d.ReturnedAt.IsZero() }
+
+// MethodKey is the key of the text that names the way of paying. The set of methods is open.
+func (d deposit) MethodKey() string {
+	if _, ok := texts["method."+d.Method]; ok {
+		return "method." + d.Method
+	}
+	return "method.other"
+}
+
+const selectDeposit = `SELECT payment, order_id, method, outcome, returned_by, amount, give_back, verified_at, returned_at FROM deposits`
+
+func scanDeposit(rows *sql.Rows, d *deposit) error {
+	var verified, returned int64
+	err := rows.Scan(&d.Payment, &d.OrderID, &d.Method, &d.Outcome, &d.ReturnedBy, &d.Amount, &d.GiveBack, &verified, &returned)
+	d.VerifiedAt, d.ReturnedAt = since(verified), since(returned)
+	return err
+}
+
+// state is how an order stands for its customer. Each is a key of texts.
+type state string
+
+const (
+	stateUnprepared state = "unprepared" // there is no payment link yet
+	stateWaiting    state = "waiting"
+	stateExpired    state = "expired"
+	stateArrived    state = "arrived"   // the money is here, the handler is to run
+	stateChecking   state = "checking"  // in review: the sum differs
+	stateAttention  state = "attention" // the handler gave up
+	stateRejected   state = "rejected"
+	statePaid       state = "paid"
+	stateCancelled  state = "cancelled"
+	stateSoldOut    state = "sold_out"
+)
+
+// orderView is an order with its money, as the pages show it.
+type orderView struct {
+	order
+	State    state
+	Link     string // where to pay; empty if that makes no sense now
+	Came     int64  // won that is here and not decided on
+	Deposits []deposit
+}
+
+// StateKey is the key of the text that says how the order stands.
+func (o orderView) StateKey() string { return string(o.State) }
+
+// Tone is the colour of the state.
+func (o orderView) Tone() string {
+	switch o.State {
+	case statePaid:
+		return "ok"
+	case stateExpired, stateChecking, stateAttention, stateRejected, stateSoldOut, stateUnprepared:
+		return "warn"
+	case stateWaiting, stateArrived, stateCancelled:
+	}
+	return ""
+}
+
+// Pending tells whether the page may change by itself soon.
+func (o orderView) Pending() bool {
+	return o.Status == open || o.State == stateArrived || o.State == stateChecking
+}
+
+// CanCancel: money that is on its way or here is the shopkeeper's business.
+func (o orderView) CanCancel() bool {
+	return o.Status == open && o.Came == 0
+}
+
+// CanLink tells whether the customer may ask for another payment link.
+func (o orderView) CanLink() bool {
+	return o.CanCancel() && o.Links < maxLinks
+}
+
+// Paid is the deposit that has paid the order, if one has.
+func (o orderView) Paid() (deposit, bool) {
+	for _, d := range o.Deposits {
+		if d.Outcome == paid {
+			return d, true
+		}
+	}
+	return deposit{}, false
+}
+
+// look puts together what the shop and the ledger know of an order.
+func (s *shop) look(ctx context.Context, o order) (orderView, error) {
+	v := orderView{order: o, State: s.plainState(o)}
+	var err error
+	if v.Deposits, err = all(ctx, s.db.read, scanDeposit, selectDeposit+` WHERE order_id = $1 ORDER BY verified_at, payment`, o.ID); err != nil {
+		return v, err
+	}
+	for e, err := range s.box.List(ctx, inbox.Filter{
+		Identifier: o.ID, Stages: []inbox.Stage{inbox.StageReady, inbox.StageReview, inbox.StageDead},
+	}) {
+		if err != nil {
+			return v, err
+		}
+		v.hear(e)
+	}
+	if v.State == stateWaiting || v.State == stateExpired {
+		v.Link, err = s.checkoutURL(o.PayToken)
+	}
+	return v, err
+}
+
+func (s *shop) plainState(o order) state {
+	switch {
+	case o.Status == paid:
+		return statePaid
+	case o.Status == cancelled:
+		return stateCancelled
+	case o.Status == soldOut:
+		return stateSoldOut
+	case o.PayToken == "":
+		return stateUnprepared
+	case !s.now().Before(o.Deadline):
+		return stateExpired
+	}
+	return stateWaiting
+}
+
+// hear takes a payment in that the ledger holds and that has not become a deposit.
+func (o *orderView) hear(e inbox.Entry) {
+	for _, d := range o.Deposits {
+		if d.Payment == e.Key {
+			if d.Outcome == rejected && o.Status == open {
+				o.State = stateRejected
+			}
+			return
+		}
+	}
+	o.Came += whole(e.Payment.PaidAmount)
+	if o.Status != open {
+		return
+	}
+	switch e.Stage {
+	case inbox.StageReview:
+		o.State = stateChecking
+	case inbox.StageDead:
+		o.State = stateAttention
+	default:
+		o.State = stateArrived
+	}
+}
+
+// whole is the won of an amount; sums in fractions are shown in the back office alone.
+func whole(a payments.Amount) int64 {
+	won, _ := a.Int64()
+	return won
+}
+
+func (s *shop) checkoutURL(payToken string) (string, error) {
+	id, err := uuid.Parse(payToken)
+	if err != nil {
+		return "", err
+	}
+	return s.client.CheckoutURL(id)
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package main
+
+import (
+	"database/sql"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+const secretOfReplicas = "a-secret-of-the-replicas"
+
+// TestReplicas sells through three processes on one PostgreSQL, all started at once, and
+// kills one in the middle. Every order is paid once, and the stock is exact.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	orders := 500
+	if testing.Short() || raceDetector {
+		orders = 60
+	}
+	db := pgtest.New(t)
+	mock := mockserver.RunT(t)
+	replicas := startReplicas(t, db.DSN, mock, 3)
+	front := roundRobin(t, replicas)
+	require.NoError(t, mock.SetWebhook(mock.Token(), front+hookPath+secretOfReplicas))
+	_, err := db.DB.ExecContext(t.Context(), `UPDATE stock SET count = 5000`)
+	require.NoError(t, err)
+
+	w := &world{t: t, mock: mock, url: front}
+	var begun atomic.Int64
+	var all sync.WaitGroup
+	work := make(chan string, orders)
+	for range orders {
+		work <- uuid.NewString()
+	}
+	close(work)
+	for range 8 {
+		all.Go(func() {
+			for id := range work {
+				if begun.Add(1) == int64(orders/2) {
+					replicas[0].kill()
+				}
+				buy(w, id)
+			}
+		})
+	}
+	all.Wait()
+	require.False(t, t.Failed())
+
+	t.Cleanup(func() { explain(t, db.DSN, mock, replicas) })
+	require.Eventually(t, func() bool { return count(t, db, `SELECT count(*) FROM orders WHERE status = 'paid'`) == orders },
+		2*reconcileEvery+patience, tick, "every order is paid")
+	require.Equal(t, orders, count(t, db, `SELECT count(*) FROM deposits`))
+	require.Equal(t, orders, count(t, db, `SELECT count(DISTINCT order_id) FROM deposits WHERE outcome = 'paid' AND give_back = 0`))
+	require.Equal(t, 5000-2*orders, count(t, db, `SELECT count FROM stock WHERE product = 'tea'`))
+	require.Equal(t, 5000-orders, count(t, db, `SELECT count FROM stock WHERE product = 'spoon'`))
+	require.Equal(t, orders, count(t, db, `SELECT count(*) FROM orders`))
+	require.Zero(t, count(t, db, `SELECT count(*) FROM depositpay_payments WHERE stage IN (1, 2, 4, 5)`))
+	for _, r := range replicas[1:] {
+		r.stop()
+	}
+}
+
+// explain tells what is unfinished, if the test has failed.
+func explain(t *testing.T, dsn string, mock *mockserver.Server, replicas []*replica) {
+	if !t.Failed() {
+		return
+	}
+	db, err := sql.Open("pgx", dsn)
+	require.NoError(t, err)
+	defer func() { _ = db.Close() }()
+	var open, waiting, leased, review int
+	require.NoError(t, db.QueryRow(`SELECT count(*) FILTER (WHERE stage = 0), count(*) FILTER (WHERE stage = 2),
+		count(*) FILTER (WHERE stage = 2 AND attempt > 0), count(*) FILTER (WHERE stage > 3) FROM depositpay_payments`).Scan(&open, &waiting, &leased, &review))
+	t.Logf("payments: %d expected, %d ready (%d begun), %d in review or dead", open, waiting, leased, review)
+	byStatus := map[mockserver.Status]int{}
+	for _, p := range mock.Payments() {
+		byStatus[p.Status]++
+	}
+	t.Logf("at the service: %v", byStatus)
+	for _, r := range replicas {
+		r.kill()
+		t.Logf("%s: %s", r.url, &r.out)
+	}
+}
+
+// buy orders, as often as it takes, and pays once.
+func buy(w *world, id string) {
+	v := w.visitor()
+	defer v.client.CloseIdleConnections()
+	form := fields("order", id, "count-tea", "2", "count-spoon", "1")
+	var payToken string
+	for payToken == "" {
+		resp, err := v.client.PostForm(v.url+"/orders", form)
+		if err != nil {
+			if w.t.Context().Err() != nil {
+				w.t.Error(err)
+				return
+			}
+			continue // the replica has died: the same form again is the same order
+		}
+		_ = resp.Body.Close()
+		link := resp.Header.Get("Location")
+		if u, err := url.Parse(link); err == nil && u.Host != "" {
+			payToken = link[len(link)-36:]
+		}
+	}
+	if _, err := w.mock.Deposit(payToken, mockserver.Deposit{Payer: "Kim"}); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func count(t *testing.T, db *pgtest.Database, query string) (n int) {
+	t.Helper()
+	require.NoError(t, db.DB.QueryRowContext(t.Context(), query).Scan(&n))
+	return n
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// stopTimeout is how long requests under way may take when the shop stops.
+const stopTimeout = 15 * time.Second
+
+// run serves the pages, receives webhooks, polls and hands payments over, until ctx ends.
+// Then it stops in that order, so that nothing that has arrived is left behind.
+func (s *shop) run(ctx context.Context, ln net.Listener) error {
+	server := s.server()
+	serving, polling, handing := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	box, stopBox := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopBox()
+	go func() { defer stop(); serving <- server.Serve(ln) }()
+	go func() { defer stop(); polling <- s.pollAlone(ctx) }()
+	go func() { defer stop(); handing <- s.box.Run(box) }()
+
+	<-ctx.Done()
+	grace, done := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer done()
+	errs := []error{server.Shutdown(grace), server.Close()}
+	if err := <-serving; !errors.Is(err, http.ErrServerClosed) {
+		errs = append(errs, err)
+	}
+	errs = append(errs, <-polling, s.hook.Wait(grace))
+	stopBox()
+	return errors.Join(append(errs, <-handing)...)
+}
+
+func (s *shop) server() *http.Server {
+	server := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       8 * time.Second,
+		WriteTimeout:      15 * time.Second, // above the webhook's budget; live pages extend it
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+	}
+	server.RegisterOnShutdown(func() { close(s.ending) })
+	return server
+}
+
+// pollAlone runs the poller while this replica is the one that may: there is exactly one
+// poller for a token. On SQLite there is one process anyway; on PostgreSQL the one that
+// holds an advisory lock polls, and the lock is free as soon as its session ends.
+func (s *shop) pollAlone(ctx context.Context) error {
+	if s.db.ledger != nil {
+		return s.poll.Run(ctx)
+	}
+	for ctx.Err() == nil {
+		if err := s.pollWithLock(ctx); err != nil {
+			return err
+		}
+		wait(ctx, lockPause)
+	}
+	return nil
+}
+
+// lockPause is how often a replica asks for the lock, and asks whether it still has it.
+const lockPause = 2 * time.Second
+
+func (s *shop) pollWithLock(ctx context.Context) error {
+	conn, err := s.db.write.Conn(ctx)
+	if err != nil {
+		return s.tryLater(ctx, err)
+	}
+	defer func() {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // ends the session, and the lock with it
+		_ = conn.Close()
+	}()
+	var mine bool
+	if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(pollLock)).Scan(&mine); err != nil || !mine {
+		return s.tryLater(ctx, err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	defer func() { stop(); <-watched }()
+	go func() {
+		defer close(watched)
+		defer stop()
+		for ctx.Err() == nil && held(ctx, conn) {
+			wait(ctx, lockPause)
+		}
+	}()
+	return s.poll.Run(ctx)
+}
+
+// held tells whether the session that holds the lock is alive.
+func held(ctx context.Context, conn *sql.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, lockPause)
+	defer cancel()
+	return conn.PingContext(ctx) == nil
+}
+
+func (s *shop) tryLater(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() == nil {
+		slog.Warn("webshop: cannot ask who polls; trying again", "error", err)
+	}
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

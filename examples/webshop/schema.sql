@@ -1,0 +1,35 @@
+CREATE TABLE IF NOT EXISTS stock (
+	product TEXT PRIMARY KEY,
+	count   BIGINT NOT NULL CHECK (count >= 0)
+);
+CREATE TABLE IF NOT EXISTS orders (
+	id         TEXT PRIMARY KEY, -- a UUID; the service knows it as the identifier
+	status     TEXT NOT NULL,    -- open, paid, cancelled, sold_out
+	total      BIGINT NOT NULL,  -- won
+	lang       TEXT NOT NULL,
+	pay_token  TEXT NOT NULL DEFAULT '', -- of the newest payment link
+	links      BIGINT NOT NULL DEFAULT 0, -- payment links asked for
+	created_at BIGINT NOT NULL,  -- Unix seconds, as all times here
+	deadline   BIGINT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS orders_by_time ON orders (created_at);
+CREATE TABLE IF NOT EXISTS order_lines (
+	order_id TEXT NOT NULL,
+	product  TEXT NOT NULL,
+	price    BIGINT NOT NULL,
+	count    BIGINT NOT NULL,
+	PRIMARY KEY (order_id, product)
+);
+-- What became of each payment: deposits are never dropped, so the books can be checked.
+CREATE TABLE IF NOT EXISTS deposits (
+	payment     TEXT PRIMARY KEY, -- the payment id
+	order_id    TEXT NOT NULL,
+	amount      BIGINT NOT NULL,  -- won
+	method      TEXT NOT NULL,
+	verified_at BIGINT NOT NULL,
+	outcome     TEXT NOT NULL,    -- paid, paid_twice, after_cancel, sold_out, rejected
+	give_back   BIGINT NOT NULL,  -- how much of it the shop owes the customer
+	returned_at BIGINT NOT NULL DEFAULT 0,
+	returned_by TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX IF NOT EXISTS deposits_by_order ON deposits (order_id);
