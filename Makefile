@@ -7,7 +7,13 @@ GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 FUZZTIME ?= 20s
 ROUNDS   ?= 5
 
-.PHONY: all fmt lint test bench fuzz vuln
+# Of make torture. PUBLISH=docs/guarantees.md writes the figures into that document.
+SEED    ?= $(shell date +%s)
+MINUTES ?= 10
+DB      ?= sqlite
+PUBLISH ?=
+
+.PHONY: all fmt lint test torture bench fuzz vuln
 
 all: lint test
 
@@ -20,12 +26,20 @@ lint:
 	GOOS=windows go vet ./payments ./banks ./poller ./webhook ./mockserver ./inbox/... ./cmd/... ./examples/...
 	GOOS=darwin go vet ./payments ./banks ./poller ./webhook ./mockserver ./inbox/... ./cmd/... ./examples/...
 	CGO_ENABLED=0 go build ./...
+	go -C examples/river mod tidy -diff
+	go -C examples/river vet ./...
 	go run $(GOLANGCI_LINT) run ./...
 
 # The race detector needs a C compiler; internal/ci/test.sh installs one where it may
 # and says so loudly where it has to go without.
 test:
 	@sh internal/ci/test.sh
+
+# Kills, pauses, crashes and faults by SEED for MINUTES, on DB=sqlite or DB=postgres, and
+# then the books; see internal/torture. The result is in out/ as JSON, too.
+torture:
+	go test -count=1 -v -timeout $$(($(MINUTES) + 15))m -run '^TestTorture$$/^$(DB)$$' ./internal/torture -args \
+		-seed $(SEED) -length $(MINUTES)m -result '$(CURDIR)/out/torture-$(DB).json' $(if $(PUBLISH),-publish '$(abspath $(PUBLISH))')
 
 bench:
 	go run ./internal/bench -rounds $(ROUNDS)

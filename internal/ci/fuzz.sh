@@ -1,9 +1,11 @@
 #!/bin/sh
-# Runs every fuzz target of the module for the given time, one after another.
+# Runs every fuzz target of the module for the given time, one after another. A package that
+# does not build ends it: its targets would be left out otherwise.
 set -eu
 time=${1:-20s}
 for package in $(go list ./...); do
-	for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
+	tests=$(go test -list '^Fuzz' "$package")
+	for target in $(printf '%s\n' "$tests" | grep '^Fuzz' || true); do
 		echo "== $package $target"
 		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
 	done

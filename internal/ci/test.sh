@@ -11,12 +11,21 @@ if ! have_cc && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 	{ apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev; } >&2 || true
 fi
 
-# The volume test at its full size, which the race detector would make too slow.
-volume() { CGO_ENABLED=0 go test -count=1 -run '/ManyPayments$' ./inbox; }
+# The volume tests at their full size, which the race detector would make too slow.
+volume() {
+	CGO_ENABLED=0 go test -count=1 -run '/ManyPayments$|^TestFlood$|^TestModel$|^TestProcesses$|^TestKill' ./inbox
+	CGO_ENABLED=0 go test -count=1 -run '^TestCrowd$' ./webhook
+	CGO_ENABLED=0 go test -count=1 -run '^TestPowerLoss$' ./inbox/internal/powerloss
+	CGO_ENABLED=0 go test -count=1 -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop
+}
+
+# Examples with dependencies of their own are modules of their own.
+modules() { go -C examples/river test -count=1 ./...; }
 
 if have_cc; then
 	CGO_ENABLED=1 go test -race -shuffle=on -timeout 20m ./...
 	volume
+	modules
 	exit
 fi
 

@@ -5,11 +5,11 @@ package mutants_test
 var inboxMutants = []mutant{
 	{
 		"an acceptance waits for a handler's row", "inbox/store_postgres.go",
-		"WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)\n\t\tON CONFLICT", "ON CONFLICT",
+		"WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)\n\tON CONFLICT", "ON CONFLICT",
 		"./inbox", "TestPostgreSQL$/^SlowHandlerHoldsUpNobody",
 	},
 	{
-		"one op that is refused fails its group", "inbox/inbox.go",
+		"one op that is refused fails its group", "inbox/intake.go",
 		"err != nil && len(ops) > 1 && refusedData(err)", "false",
 		"./inbox", "TestPoisonPostgreSQL$",
 	},
@@ -32,6 +32,16 @@ var inboxMutants = []mutant{
 		"a claim does not raise the fence", "inbox/claim.go",
 		"attempt = attempt + 1, tries", "tries",
 		"./inbox", "TestSQLite$/^Cancel",
+	},
+	{
+		"a claim is no lease", "inbox/claim.go",
+		"AND p.leased <= {now} ", "",
+		"./inbox", "TestStopped$/^BeforeTheFence$/^ClaimedAgain",
+	},
+	{
+		"what came before order mattered is not put in order", "inbox/inbox.go",
+		"if b.cfg.InOrder {", "if false {",
+		"./inbox", "TestPostgreSQL$/^InOrder",
 	},
 	{
 		"tries are not counted when they begin", "inbox/claim.go",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,7 +176,7 @@ func TestMutants(t *testing.T) {
 	}
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	for _, m := range append(mutants, inboxMutants...) {
+	for _, m := range slices.Concat(mutants, inboxMutants, pageMutants, modelMutants) {
 		t.Run(m.name, func(t *testing.T) {
 			overlay := m.overlay(t, root)
 			cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count=1", "-timeout=60s", "-run", "^"+m.test+"$", m.pkg)
@@ -198,7 +199,7 @@ func TestUnbroken(t *testing.T) {
 		t.Skip("SKIPPED in -short mode: without the mutants there is nothing to compare with")
 	}
 	tests := map[string]string{}
-	for _, m := range inboxMutants {
+	for _, m := range slices.Concat(inboxMutants, pageMutants, modelMutants) {
 		tests[m.pkg] += "|^" + m.test + "$"
 	}
 	for pkg, pattern := range tests {

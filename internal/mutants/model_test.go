@@ -1,0 +1,71 @@
+package mutants_test
+
+// modelMutants break what the failpoints, the model and the histories of many goroutines
+// are to notice.
+var modelMutants = []mutant{
+	{
+		"a failpoint that nothing comes to", "inbox/failpoint.go",
+		"\tfailpoints                    // how", "\tstepNew\n\tfailpoints                    // how",
+		"./inbox", "TestFailpoints$",
+	},
+	{
+		"a fold does not look how far the ledger is", "inbox/fold_sqlite.go",
+		"if line.n <= position {", "if line.n <= position && false {",
+		"./inbox", "TestFailpoints$/^SQLite$/^Folded$/^Webhook$/^error",
+	},
+	{
+		"what was not folded is forgotten at the start", "inbox/store_sqlite.go",
+		"if err := s.load(ctx); err != nil {", "if err := error(nil); err != nil {",
+		"./inbox", "TestFailpoints$/^SQLite$/^Acknowledged$/^Webhook$/^kill",
+	},
+	{
+		"an id is not written down before it is confirmed", "webhook/deliver.go",
+		"if err := h.note(ctx, id, standing); err != nil {", "if err := error(nil); err != nil {",
+		"./inbox", "TestFailpoints$/^SQLite$/^Confirmed$/^Webhook$/^kill",
+	},
+	{
+		"a poll's answer is not written down before it is read", "payments/journal.go",
+		"return keep(context.WithoutCancel(ctx), raw)", "_ = keep\n\treturn nil",
+		"./inbox", "TestFailpoints$/^SQLite$/^Journaled$/^Polled$/^kill",
+	},
+	{
+		"a late handler grants what another one has granted", "inbox/claim.go",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2", "reason = '' WHERE payment_id = ?1 AND ?2 > 0",
+		"./inbox", "TestFailpoints$/^PostgreSQL$/^Claimed$/^Webhook$/^delay",
+	},
+	{
+		"a second registration leaves an open order", "inbox/store.go",
+		"AND EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2) {skip}", "AND p.order_id = ?2 {skip}",
+		"./inbox", "TestExpectTwice$",
+	},
+	{
+		"a snooze counts as an attempt", "inbox/claim.go",
+		"back, outcome = 1, OutcomeSnoozed", "back, outcome = 0, OutcomeSnoozed",
+		"./inbox", "ExampleSnooze",
+	},
+	{
+		"a decision by hand leaves the old tries", "inbox/manual.go",
+		"SET stage = 2, run_at = {now}, tries = 0 WHERE payment_id = ?1 AND stage = 5", "SET stage = 2, run_at = {now} WHERE payment_id = ?1 AND stage = 5",
+		"./inbox", "TestModel$",
+	},
+	{
+		"SQLite takes another order of records than PostgreSQL", "inbox/store.go",
+		"case stage >= StageReady && stage != StageReview:\n\t\treturn OutcomeDiffers, nil", "case stage >= StageReady && stage != StageReview:\n\t\treturn OutcomeRepeat, nil",
+		"./inbox", "TestModel$",
+	},
+	{
+		"a payment is unknown while it is folded", "inbox/read.go",
+		"if held && waiting.Kind", "if id, err := uuid.Parse(key); err == nil {\n\t\twaiting, held = b.store.unfolded(id)\n\t}\n\tif held && waiting.Kind",
+		"./inbox", "TestGetWhileFolding$",
+	},
+	{
+		"whoever is late sets a payment aside that another one has", "inbox/claim.go",
+		"reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`\n)", "reason = ?3 WHERE payment_id = ?1 AND ?2 > 0`\n)",
+		"./inbox", "TestLinearizable$",
+	},
+	{
+		"whoever decides does not look at the stage", "inbox/manual.go",
+		"approved = 1, run_at = {now}, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = 4 AND", "approved = 1, run_at = {now}, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > 3 AND",
+		"./inbox", "TestLinearizable$",
+	},
+}

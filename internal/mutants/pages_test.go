@@ -1,0 +1,51 @@
+package mutants_test
+
+// pageMutants break what keeps the pages of the mock safe and right. Each is caught without
+// a browser.
+var pageMutants = []mutant{
+	{
+		"what people type is markup", "mockserver/internal/web/templates.go",
+		`"html/template"`, `"text/template"`,
+		"./mockserver", "TestDashHostileForms",
+	},
+	{
+		"other sites act through the visitor's browser", "mockserver/pages.go",
+		"if err := origins.Check(r); err != nil {", "if err := origins.Check(r); err != nil && s == nil {",
+		"./mockserver", "TestPagesRefuseOtherSites",
+	},
+	{
+		"a foreign name leads to the pages", "mockserver/pages.go",
+		"!s.cfg.AllowRemote && !localHost(r.Host) {", "!s.cfg.AllowRemote && false {",
+		"./mockserver", "TestPagesRefuseForeignHosts",
+	},
+	{
+		"the checkout page is never live", "mockserver/pagecheckout.go",
+		"Live: view.Stage != web.StageComplete && view.Stage != web.StageFailed,", "Live: false,",
+		"./mockserver", "TestCheckoutStages",
+	},
+	{
+		"a deposit is resolved twice", "mockserver/unmatched.go",
+		"s.phone.unmatched = slices.Delete(s.phone.unmatched, i, i+1)\n\ts.changed()\n\tp := s.payments[payToken]", "s.changed()\n\tp := s.payments[payToken]",
+		"./mockserver", "TestDashUnmatched",
+	},
+	{
+		"a refused form gives a token back", "mockserver/pagedashform.go",
+		"values[name] = c.hide(c.text(name))", "values[name] = c.text(name)",
+		"./mockserver", "TestPageTokenCanaryForms",
+	},
+	{
+		"the checkout page shows a token in a title", "mockserver/pagecheckout.go",
+		"Stage: checkoutStage(p), Title: v.hide(p.Title),", "Stage: checkoutStage(p), Title: p.Title,",
+		"./mockserver", "TestPageTokenCanary",
+	},
+	{
+		"another rule is removed than was shown", "mockserver/pagedashchance.go",
+		" || p.plan.Rules[place].words() != words {", " {",
+		"./mockserver", "TestDashFaults",
+	},
+	{
+		"nobody is told that another amount was paid", "mockserver/pagecheckout.go",
+		"if due := p.AmountDue(); due > 0 && p.PaidAmount > 0 {", "if due := p.AmountDue(); due < 0 {",
+		"./mockserver", "TestCheckoutAmountDiffers",
+	},
+}
