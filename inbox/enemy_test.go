@@ -94,6 +94,28 @@ func TestRetentionSparesWhatIsToBeRecovered(t *testing.T) {
 	})
 }
 
+// TestRetentionWaitsForRecovery: it does its work at the start, however late the recovery is.
+func TestRetentionWaitsForRecovery(t *testing.T) {
+	s := newStand(t, true, func(c *inbox.Config) { c.KeepBodies = time.Nanosecond })
+	p := nthPayment(1)
+	require.NoError(t, s.box.Accept(t.Context(), p))
+	claims, err := inbox.ClaimAll(s.box)
+	require.NoError(t, err)
+	inbox.Handle(s.box, &claims[0])
+	lock, err := s.ledger.Begin()
+	require.NoError(t, err)
+	_, err = lock.Exec(`LOCK TABLE depositpay_polls IN ACCESS EXCLUSIVE MODE`)
+	require.NoError(t, err)
+	defer running(t, s.box)()
+	s.awaitLock("relation")
+	require.NoError(t, lock.Rollback())
+	require.Eventually(t, func() bool {
+		receipts, err := s.box.Receipts(t.Context(), p.ID.String())
+		require.NoError(t, err)
+		return len(receipts) == 1 && receipts[0].Body == ""
+	}, patience, 5*time.Millisecond)
+}
+
 func (s *stand) away(id uuid.UUID) {
 	t := s.t
 	_, err := s.ledger.Exec(`UPDATE depositpay_receipts SET at = at - 172800000000`)

@@ -48,10 +48,20 @@ func openExampleShop(handler inbox.Handler) exampleShop {
 }
 
 // runUntil runs the inbox until a payment is in the stage.
-func (s exampleShop) runUntil(stage inbox.Stage) (e inbox.Entry) {
+func (s exampleShop) runUntil(stage inbox.Stage) inbox.Entry {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	running := make(chan error, 1)
 	go func() { running <- s.box.Run(ctx) }()
+	e := s.await(stage)
+	stop()
+	check(<-running)
+	return e
+}
+
+// await waits until a payment is in the stage.
+func (s exampleShop) await(stage inbox.Stage) (e inbox.Entry) {
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
 	for e.Key == "" {
 		<-time.After(time.Millisecond)
 		for entry, err := range s.box.List(ctx, inbox.Filter{Stages: []inbox.Stage{stage}}) {
@@ -59,8 +69,6 @@ func (s exampleShop) runUntil(stage inbox.Stage) (e inbox.Entry) {
 			e = entry
 		}
 	}
-	stop()
-	check(<-running)
 	return e
 }
 

@@ -28,9 +28,17 @@ func Queued(b *Inbox) (n int) {
 // SameLane tells whether the payments are taken in one after another.
 func SameLane(b *Inbox, one, other string) bool { return b.intake.lane(one) == b.intake.lane(other) }
 
+// DropBodies drops what is old enough, or nothing before the recovery, and does not wait for it.
 func DropBodies(b *Inbox) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	select {
+	case <-b.recovered:
+	default:
+		cancel()
+	}
 	for {
-		more, err := b.dropBodies(context.Background())
+		more, err := b.dropBodies(ctx)
 		if err != nil || !more {
 			return err
 		}

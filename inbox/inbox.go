@@ -37,8 +37,9 @@ type Inbox struct {
 	polls   pollLines
 	evicted atomic.Int64 // hints given up
 
-	recovered atomic.Bool // what dead pollers left was taken in
-	failing   atomic.Bool // the last group was not stored
+	recovered chan struct{} // closed when what dead pollers left has been taken in
+	recovery  sync.Once     // closes it
+	failing   atomic.Bool   // the last group was not stored
 }
 
 const (
@@ -64,6 +65,7 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		own:       rate.NewLimiter(ownRate, ownRate),
 		nudge:     make(chan struct{}, 1),
 		reconcile: make(chan struct{}, 1),
+		recovered: make(chan struct{}),
 	}
 	name := PostgreSQL
 	if cfg.SQLite != nil {

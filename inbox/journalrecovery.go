@@ -132,7 +132,7 @@ func (b *Inbox) recoverPolls(ctx context.Context) error {
 		}
 	}
 	if len(errs) == 0 {
-		b.recovered.Store(true)
+		b.recovery.Do(func() { close(b.recovered) })
 	}
 	return errors.Join(errs...)
 }

@@ -60,3 +60,27 @@ func TestGetWhileFolding(t *testing.T) {
 		require.NoError(t, <-folded)
 	}
 }
+
+// TestDiffersFromWhatIsHandedOver: a record that says something else than the one which a
+// handler may have, is kept and named as what it is, however often the first one is repeated.
+func TestDiffersFromWhatIsHandedOver(t *testing.T) {
+	t.Parallel()
+	for _, pg := range []bool{false, true} {
+		t.Run(fmt.Sprint("pg=", pg), func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t, pg, nil)
+			id := uuid.New()
+			for _, amount := range []string{"500", "700", "500"} {
+				require.NoError(t, s.box.Accept(t.Context(), paymentOf(id, record{"kim", amount})))
+			}
+			require.NoError(t, inbox.Fold(s.box))
+			receipts, err := s.box.Receipts(t.Context(), id.String())
+			require.NoError(t, err)
+			var outcomes []inbox.Outcome
+			for _, r := range receipts {
+				outcomes = append(outcomes, r.Outcome)
+			}
+			require.Equal(t, []inbox.Outcome{inbox.OutcomeAccepted, inbox.OutcomeDiffers, inbox.OutcomeRepeat}, outcomes)
+		})
+	}
+}

@@ -24,10 +24,16 @@ const sqlDropRecords = `UPDATE {p}payments SET record = '' WHERE payment_id IN
 	(SELECT payment_id FROM {p}payments WHERE stage = 3 AND record <> '' AND done_at < {now} - ?1 ORDER BY done_at LIMIT ?2)`
 
 // dropBodies forgets what was received longer ago than Config.KeepBodies: the bodies of
-// receipts, and the records of payments that are done. The lines and the mark stay.
+// receipts, and the records of payments that are done. The lines and the mark stay. It
+// waits until what dead pollers left has been taken in, which may be as old.
 func (b *Inbox) dropBodies(ctx context.Context) (more bool, err error) {
-	if b.cfg.KeepBodies < 0 || !b.recovered.Load() {
-		return false, nil // a body that is to be recovered may be as old
+	if b.cfg.KeepBodies < 0 {
+		return false, nil
+	}
+	select {
+	case <-b.recovered:
+	case <-ctx.Done():
+		return false, nil
 	}
 	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlDropRecords), b.cfg.KeepBodies.Microseconds(), retentionBatch)
 	if err != nil {

@@ -103,10 +103,17 @@ func testHandlerGivesUp(t *testing.T, open func(*testing.T) Database) {
 	s.accept(p) // again, by whatever channel: dead stays dead
 	require.NoError(t, s.box.AcceptPolled(t.Context(), p))
 	require.ErrorIs(t, s.box.Approve(t.Context(), p.ID.String(), decision), inbox.ErrStage)
-	s.setHandler(grant)
+	again := &failing{outcome: func(run int) error {
+		if run < 2 {
+			return errHandler
+		}
+		return nil
+	}}
+	s.setHandler(again.handle)
 	require.NoError(t, s.box.Retry(t.Context(), p.ID.String(), decision))
 	s.requireGrantedOnce(p.ID.String())
 	require.Equal(t, 2, f.count())
+	require.Equal(t, 2, again.count(), "a retry has all attempts again")
 }
 
 func testCancel(t *testing.T, open func(*testing.T) Database) {

@@ -6,7 +6,7 @@ var inboxMutants = []mutant{
 	{
 		"an acceptance waits for a handler's row", "inbox/store_postgres.go",
 		"WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)\n\tON CONFLICT", "ON CONFLICT",
-		"./inbox", "TestPostgreSQL$/^SlowHandlerHoldsUpNobody",
+		"./inbox/inboxtest", "TestPostgreSQL$/^SlowHandlerHoldsUpNobody",
 	},
 	{
 		"one op that is refused fails its group", "inbox/intake.go",
@@ -31,7 +31,7 @@ var inboxMutants = []mutant{
 	{
 		"a claim does not raise the fence", "inbox/claim.go",
 		"attempt = attempt + 1, tries", "tries",
-		"./inbox", "TestSQLite$/^Cancel",
+		"./inbox/inboxtest", "TestSQLite$/^Cancel",
 	},
 	{
 		"a claim is no lease", "inbox/claim.go",
@@ -41,12 +41,12 @@ var inboxMutants = []mutant{
 	{
 		"what came before order mattered is not put in order", "inbox/inbox.go",
 		"if b.cfg.InOrder {", "if false {",
-		"./inbox", "TestPostgreSQL$/^InOrder",
+		"./inbox/inboxtest", "TestPostgreSQL$/^InOrder",
 	},
 	{
 		"tries are not counted when they begin", "inbox/claim.go",
 		", tries = tries + 1", "",
-		"./inbox", "TestSQLite$/^CrashingPaymentIsParked",
+		"./inbox/inboxtest", "TestSQLite$/^CrashingPaymentIsParked",
 	},
 	{
 		"an acceptance is answered before the commit", "inbox/group.go",
@@ -56,7 +56,7 @@ var inboxMutants = []mutant{
 	{
 		"the position of the fold is not written", "inbox/fold_sqlite.go",
 		"\"folded \"+s.file, last)", "\"folded\", last)",
-		"./inbox", "TestSQLite$/^Accept",
+		"./inbox/inboxtest", "TestSQLite$/^Accept",
 	},
 	{
 		"the position of the fold is written before the fold", "inbox/fold_sqlite.go",
@@ -67,62 +67,62 @@ var inboxMutants = []mutant{
 	{
 		"a no of the service deletes the hint", "inbox/hint.go",
 		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END\n\tWHERE", "`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND",
-		"./inbox", "TestSQLite$/^ForgedHintBeforePaying",
+		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
 		"a no of the service is final", "inbox/hint.go",
 		"if o.expected && settled {", "if settled {",
-		"./inbox", "TestSQLite$/^ForgedHintBeforePaying",
+		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
 		"a hint counts as handled", "inbox/standing.go",
 		"case l.stage >= StageReady:", "case l.stage >= StageHint:",
-		"./inbox", "TestSQLite$/^ForgedHintBeforePaying",
+		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
 		"the newest hints are given up first", "inbox/hint.go",
 		"ORDER BY p.stage, p.first_seen LIMIT", "ORDER BY p.stage, p.first_seen DESC LIMIT",
-		"./inbox", "TestSQLite$/^HintsAreBounded",
+		"./inbox/inboxtest", "TestSQLite$/^HintsAreBounded",
 	},
 	{
 		"an empty identifier matches an order", "inbox/guard.go",
 		"c.payment.Identifier == \"\" || ", "",
-		"./inbox", "TestSQLite$/^Orders",
+		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
 		"less than the price is enough", "inbox/guard.go",
 		"case p.PaidAmount.Cmp(e.amount) < 0:", "case false:",
-		"./inbox", "TestSQLite$/^Orders",
+		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
 		"nothing is enough", "inbox/guard.go",
 		"case p.PaidAmount.Sign() <= 0:", "case false:",
-		"./inbox", "TestSQLite$/^Orders",
+		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
 		"anybody's payment fits the order", "inbox/guard.go",
 		"case e.identifier != identifierKey(p.Identifier):", "case false:",
-		"./inbox", "TestSQLite$/^Orders",
+		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
 		"an order is given to a second payment", "inbox/store.go",
 		"p.order_id = ?1 AND p.payment_id IS NULL {skip})\n", "p.order_id = ?1 {skip})\n",
-		"./inbox", "TestSQLite$/^TakenOrderStaysTaken",
+		"./inbox/inboxtest", "TestSQLite$/^TakenOrderStaysTaken",
 	},
 	{
 		"what is in review is not looked at again", "inbox/store.go",
 		" OR p.stage + 0 = 4 AND p.record <> ?3)", ")",
-		"./inbox", "TestSQLite$/^SecondRecordRevivesReview",
+		"./inbox/inboxtest", "TestSQLite$/^SecondRecordRevivesReview",
 	},
 	{
 		"a possible loss is not written down", "inbox/journal.go",
 		"outcome) VALUES (?1, {now}, {now}, ?2)", "outcome) SELECT ?1, {now}, {now}, ?2 WHERE 1 = 0",
-		"./inbox", "TestSQLite$/^UnreadablePoll",
+		"./inbox/inboxtest", "TestSQLite$/^UnreadablePoll",
 	},
 	{
 		"polls go on without a store", "inbox/journal.go",
 		"if err := b.canStore(ctx); err != nil {", "if err := error(nil); err != nil {",
-		"./inbox", "TestSQLite$/^PollWithoutStore",
+		"./inbox/inboxtest", "TestSQLite$/^PollWithoutStore",
 	},
 	{
 		"polls go on with a store that takes nothing", "inbox/journal.go",
@@ -132,17 +132,17 @@ var inboxMutants = []mutant{
 	{
 		"what a poll returned before a crash is forgotten", "inbox/journalrecovery.go",
 		"if err := b.recoverRaw(ctx, id); err != nil {", "if err := error(nil); err != nil {",
-		"./inbox", "TestSQLite$/^RawPollAfterCrash",
+		"./inbox/inboxtest", "TestSQLite$/^RawPollAfterCrash",
 	},
 	{
 		"a decision leaves no trace", "inbox/manual.go",
 		"VALUES (?1, ?2, ?3, ?4, {now})", "SELECT ?1, ?2, ?3, ?4, {now} WHERE 1 = 0",
-		"./inbox", "TestSQLite$/^ApproveRejectRetry",
+		"./inbox/inboxtest", "TestSQLite$/^ApproveRejectRetry",
 	},
 	{
 		"a panic of the handler ends the process", "inbox/handle.go",
 		"if p := recover(); p != nil {", "if p := any(nil); p != nil {",
-		"./inbox", "TestSQLite$/^HandlerPanics",
+		"./inbox/inboxtest", "TestSQLite$/^HandlerPanics",
 	},
 	{
 		"commits that a power cut undoes pass the check", "inbox/internal/pragma/settings.go",

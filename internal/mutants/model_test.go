@@ -46,12 +46,12 @@ var modelMutants = []mutant{
 	{
 		"a decision by hand leaves the old tries", "inbox/manual.go",
 		"SET stage = 2, run_at = {now}, tries = 0 WHERE payment_id = ?1 AND stage = 5", "SET stage = 2, run_at = {now} WHERE payment_id = ?1 AND stage = 5",
-		"./inbox", "TestModel$",
+		"./inbox/inboxtest", "TestSQLite$/^HandlerGivesUp",
 	},
 	{
 		"SQLite takes another order of records than PostgreSQL", "inbox/store.go",
 		"case stage >= StageReady && stage != StageReview:\n\t\treturn OutcomeDiffers, nil", "case stage >= StageReady && stage != StageReview:\n\t\treturn OutcomeRepeat, nil",
-		"./inbox", "TestModel$",
+		"./inbox", "TestDiffersFromWhatIsHandedOver$",
 	},
 	{
 		"a payment is unknown while it is folded", "inbox/read.go",

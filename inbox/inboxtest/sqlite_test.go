@@ -1,4 +1,4 @@
-package inbox_test
+package inboxtest_test
 
 import (
 	"path/filepath"
