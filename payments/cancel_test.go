@@ -32,6 +32,14 @@ func bubble(t *testing.T, cfg payments.Config, serve func(int, rawserver.Request
 	return c, s
 }
 
+// wait waits, by the clock of the bubble, unless the test has failed and ends.
+func wait(t *testing.T, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
+}
+
 // TestNextOnTheWireIsNotAborted: the caller's cancellation must not cost the payment
 // that the service is just completing.
 func TestNextOnTheWireIsNotAborted(t *testing.T) {
@@ -53,7 +61,7 @@ func TestNextOnTheWireIsNotAborted(t *testing.T) {
 					} else {
 						<-ctx.Done()
 					}
-					<-time.After(time.Second) // of the bubble: long enough to be aborted
+					wait(t, time.Second) // long enough to be aborted
 					return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
 				})
 				p, err := c.Next(ctx)
@@ -64,6 +72,21 @@ func TestNextOnTheWireIsNotAborted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNextWaitsForASlowAnswer: the answer to a poll may be a payment, so it is waited for
+// longer than any other.
+func TestNextWaitsForASlowAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := bubble(t, payments.Config{Timeout: 5 * time.Second}, func(int, rawserver.Request) rawserver.Action {
+			wait(t, 50*time.Second)
+			return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
+		})
+		p, err := c.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, id1, p.ID)
+	})
 }
 
 // TestNextHasALimitOfItsOwn: a service that never answers does not hold Next for ever.

@@ -93,7 +93,7 @@ func testSlowHandler(t *testing.T, open func(*testing.T) Database) {
 func testManyPayments(t *testing.T, open func(*testing.T) Database) {
 	n := manyPayments
 	if testing.Short() {
-		n = 1000
+		n = min(n, 1000)
 	}
 	s := newShop(t, open, func(c *inbox.Config) { c.Concurrency = 8 })
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a seed, to be the same each time

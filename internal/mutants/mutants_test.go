@@ -89,6 +89,11 @@ var mutants = []mutant{
 		"./payments", "TestNextOnTheWireIsNotAborted",
 	},
 	{
+		"a poll's time-out is shorter than its answer takes", "internal/transport/call.go",
+		"context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.LongTimeout)", "context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.Timeout)",
+		"./payments", "TestNextWaitsForASlowAnswer",
+	},
+	{
 		"causes keep the token", "internal/secret/cause.go",
 		"text: r.String(err.Error())", "text: err.Error()",
 		"./payments", "TestTokenCanary",
