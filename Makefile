@@ -13,7 +13,7 @@ MINUTES ?= 10
 DB      ?= sqlite
 PUBLISH ?=
 
-.PHONY: all fmt lint test torture bench fuzz vuln
+.PHONY: all fmt lint test mutants torture soak bench fuzz vuln
 
 all: lint test
 
@@ -35,11 +35,24 @@ lint:
 test:
 	@sh internal/ci/test.sh
 
+# Breaks the code in some eighty ways, one at a time, and sees a test fail each time.
+mutants:
+	DEPOSITPAY_MUTANTS=1 go test -count=1 -timeout 30m -parallel 3 ./internal/mutants
+
 # Kills, pauses, crashes and faults by SEED for MINUTES, on DB=sqlite or DB=postgres, and
 # then the books; see internal/torture. The result is in out/ as JSON, too.
 torture:
 	go test -count=1 -v -timeout $$(($(MINUTES) + 15))m -run '^TestTorture$$/^$(DB)$$' ./internal/torture -args \
 		-seed $(SEED) -length $(MINUTES)m -result '$(CURDIR)/out/torture-$(DB).json' $(if $(PUBLISH),-publish '$(abspath $(PUBLISH))')
+
+# Merchants that run on for MINUTES, on DB=sqlite, DB=postgres or DB=both, with RATE
+# customers a second for each, and are looked at every 10 s; see internal/torture. What was
+# seen is written into OUT; FROM=OUT publishes a soak that was before, again.
+OUT  ?= out/soak
+RATE ?= 8
+soak:
+	go test -count=1 -v -timeout $$(($(MINUTES) + 20))m -run '^TestSoak$(if $(FROM),Publish)$$' ./internal/torture -args \
+		-soak '$(abspath $(or $(FROM),$(OUT)))' -on $(DB) -seed $(SEED) -rate $(RATE) -length $(MINUTES)m $(if $(PUBLISH),-publish '$(abspath $(PUBLISH))')
 
 bench:
 	go run ./internal/bench -rounds $(ROUNDS)

@@ -72,19 +72,22 @@ func ExampleClient_Next() {
 		}
 	}
 
+	keep := func(p payments.Payment) { fmt.Println(p.Identifier, p.PaidAmount) } // on a disk, for real money
 	for {
 		p, err := client.Next(ctx)
-		if errors.Is(err, payments.ErrNoProcessedPayment) {
+		switch {
+		case err == nil:
+			keep(p)
+		case errors.Is(err, payments.ErrNoProcessedPayment):
+			// nothing waits
 			fmt.Println("no payment waits")
 			return
-		}
-		if errors.Is(err, payments.ErrAmbiguous) {
-			log.Fatal("confirm the ids you know: ", err)
-		}
-		if err != nil {
+		case errors.Is(err, payments.ErrAmbiguous):
+			// a payment may be complete that nobody holds: confirm the ids you know
+			log.Fatal(err)
+		default:
 			log.Fatal(err)
 		}
-		fmt.Println(p.Identifier, p.PaidAmount)
 	}
 	// Output:
 	// order-1 500
@@ -141,7 +144,18 @@ func ExampleAmount() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	n, whole := paid.Int64()
+	fmt.Println(paid, paid == asked, n, whole)
+	half, err := payments.ParseAmount("0.5")
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, whole = half.Int64()
+	fmt.Println(half, half.Cmp(asked), half.Sign(), half.IsZero(), whole)
 	_, bomb := payments.ParseAmount("1e1000000000")
-	fmt.Println(paid, paid == asked, paid.Cmp(payments.NewAmount(9999)), errors.Is(bomb, payments.ErrAmountRange))
-	// Output: 10000 true 1 true
+	fmt.Println(errors.Is(bomb, payments.ErrAmountRange))
+	// Output:
+	// 10000 true 10000 true
+	// 0.5 -1 1 false false
+	// true
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // A customer pays, and the poller hands the payment over.
@@ -54,4 +55,42 @@ func Example() {
 	// Output:
 	// order-1 paid 10000
 	// stopped: <nil>
+}
+
+// The figures for a status page; the sink is the one that the webhook has, too.
+func ExamplePoller_Stats() {
+	mock, err := mockserver.New(mockserver.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = mock.Close() }()
+	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	created, err := client.Create(ctx, payments.CreateRequest{Title: "100 gems", Identifier: "order-1", Amount: payments.NewAmount(10000)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{}); err != nil {
+		log.Fatal(err)
+	}
+	box, err := webhook.NewMemory(func(context.Context, payments.Payment) error {
+		stop() // a server would go on
+		return nil
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	p, err := poller.New(poller.Config{Client: client, Sink: box})
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = p.Run(ctx) // returns soon after ctx ends
+	stats := p.Stats()
+	fmt.Println("polls", stats.Polls, "received", stats.Received, "handed over", stats.HandedOver, "pending", stats.Pending, "error", err)
+	// Output: polls 1 received 1 handed over 1 pending 0 error <nil>
 }

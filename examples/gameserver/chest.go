@@ -77,7 +77,7 @@ func (c chest) used(ctx context.Context, q querier, account string) (n int, err 
 }
 
 func (c chest) carried(ctx context.Context, account string) (things []string, err error) {
-	rows, err := c.db.Reader.QueryContext(ctx, `SELECT item FROM town_things WHERE account = $1 AND NOT dropped ORDER BY item`, account)
+	rows, err := c.db.Reader.QueryContext(ctx, `SELECT item || ' (' || grant_key || ')' FROM town_things WHERE account = $1 AND NOT dropped ORDER BY 1`, account)
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,9 @@ func playDemo(ctx context.Context, stay bool, in io.Reader, out io.Writer) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, d.mock.Close()) }()
+	if !stay {
+		d.say("The service, its store and the game run until the story is told; --stay keeps them.")
+	}
 	if err := d.stock(); err != nil {
 		return err
 	}

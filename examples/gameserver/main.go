@@ -8,6 +8,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -31,8 +32,14 @@ func command(ctx context.Context, args []string, in io.Reader, out io.Writer) er
 	demo := flags.Bool("demo", false, "play a purchase from the store to the item, with the mock of the service")
 	stay := flags.Bool("stay", false, "with --demo: keep running, for players and the store in a browser")
 	file := flags.String("config", "gameserver.json", "the settings; see README.md")
-	if err := flags.Parse(args); err != nil {
+	flags.SetOutput(out)
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil
+	} else if err != nil {
 		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q is not understood; see -h", flags.Arg(0))
 	}
 	if *demo {
 		return playDemo(ctx, *stay, in, out)

@@ -180,7 +180,10 @@ func (s *server) serveHTTP(ctx context.Context) error {
 	mux.Handle("/hook", s.hook)
 	mux.HandleFunc("POST /joined/{account}", s.fromGame(s.book.Joined))
 	mux.HandleFunc("POST /claim/{account}", s.fromGame(s.book.Claim))
-	web := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 8 * time.Second, WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute}
+	web := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 8 * time.Second,
+		WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(s.ln) }()
 	select {

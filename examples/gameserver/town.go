@@ -71,6 +71,8 @@ func (t *town) close() error {
 	return nil
 }
 
+const townHelp = "login ACCOUNT, inventory, drop KEY, claim, quit"
+
 // visit is one player, from hello to goodbye.
 func (t *town) visit(ctx context.Context, v *visitor) {
 	stop := context.AfterFunc(ctx, func() { _ = v.Close() })
@@ -79,7 +81,7 @@ func (t *town) visit(ctx context.Context, v *visitor) {
 		stop()
 		_ = v.Close()
 	}()
-	v.say("Welcome to the town. login ACCOUNT, inventory, drop KEY, claim, quit")
+	v.say("Welcome to the town. %s", townHelp)
 	for lines := bufio.NewScanner(v); lines.Scan(); {
 		verb, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(lines.Text()), "/"), " ")
 		if verb == "quit" {
@@ -93,6 +95,9 @@ func (t *town) visit(ctx context.Context, v *visitor) {
 
 func (t *town) do(ctx context.Context, v *visitor, verb, rest string) error {
 	switch {
+	case verb == "help" || verb == "":
+		v.say("%s", townHelp)
+		return nil
 	case verb == "login":
 		return t.join(ctx, v, rest)
 	case v.account == "":
@@ -108,17 +113,20 @@ func (t *town) do(ctx context.Context, v *visitor, verb, rest string) error {
 		v.say("%d things are on their way", n)
 		return err
 	}
-	return fmt.Errorf("there is no %q here", verb)
+	return fmt.Errorf("there is no %q here; try help", verb)
 }
 
 func (t *town) join(ctx context.Context, v *visitor, account string) error {
-	if !accountPattern.MatchString(account) || v.account != "" {
-		return errors.New("an account is made of letters and digits, and you log in once")
+	if v.account != "" {
+		return fmt.Errorf("you are %s already", v.account)
+	}
+	if !accountPattern.MatchString(account) {
+		return errors.New("an account is made of letters, digits, _ and -")
 	}
 	t.mu.Lock()
 	if t.online[account] != nil {
 		t.mu.Unlock()
-		return errors.New("you are here already")
+		return fmt.Errorf("%s is in town already, on another connection", account)
 	}
 	v.account = account
 	t.online[account] = v

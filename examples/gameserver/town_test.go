@@ -41,7 +41,15 @@ func serving(t *testing.T) *server {
 // login connects a player and returns once the town knows.
 func login(t *testing.T, s *server, account string) (say func(words, want string)) {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.town.ln.Addr().String())
+	say = connect(t, s.town.ln.Addr().String())
+	say("login "+account, "Hello "+account)
+	return say
+}
+
+// connect returns once the town has said welcome. Who says nothing just listens.
+func connect(t *testing.T, address string) (say func(words, want string)) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
@@ -49,12 +57,13 @@ func login(t *testing.T, s *server, account string) (say func(words, want string
 	require.True(t, lines.Scan(), "no welcome")
 	say = func(words, want string) {
 		t.Helper()
-		_, err := conn.Write([]byte(words + "\n"))
-		require.NoError(t, err)
+		if words != "" {
+			_, err := conn.Write([]byte(words + "\n"))
+			require.NoError(t, err)
+		}
 		require.True(t, lines.Scan(), "no answer to %q", words)
 		require.Contains(t, lines.Text(), want)
 	}
-	say("login "+account, "Hello "+account)
 	return say
 }
 

@@ -155,7 +155,10 @@ func newMerchant(baseURL, checkoutURL, token string, out io.Writer) (*merchant, 
 		return nil, err
 	}
 	m.hookURL = "http://" + ln.Addr().String() + "/hook"
-	m.server = &http.Server{Handler: m.delayed(hook), ReadHeaderTimeout: 5 * time.Second}
+	m.server = &http.Server{
+		Handler: m.delayed(hook), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 8 * time.Second,
+		WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
 	go func() { _ = m.server.Serve(ln) }()
 	return m, nil
 }

@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
@@ -14,14 +15,13 @@ func ExampleOpen_server() {
 		if err != nil {
 			return err
 		}
-		defer ledger.Close()
+		defer ledger.Close() //nolint:errcheck // as in the documentation: what is acknowledged is on the disk
 		cfg.SQLite = ledger
 		box, err := inbox.Open(ctx, cfg)
 		if err != nil {
 			return err
 		}
-		defer box.Close()
-		return box.Run(ctx)
+		return errors.Join(box.Run(ctx), box.Close())
 	}
 	_ = serve
 }

@@ -4,20 +4,19 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+const repository = "../.."
 
 // block is a fenced block of a document, with the comment above it.
 type block struct{ kind, origin, language, text string }
 
-var (
-	fence      = regexp.MustCompile("(?ms)^(?:<!-- (code|run): (\\S+) -->\n)?```(\\w*)\n(.*?)^```$")
-	repository = "../.."
-)
+var fence = regexp.MustCompile("(?ms)^(?:<!-- (code|run): (\\S+) -->\n)?```(\\w*)\n(.*?)^```$")
 
 func blocks(text string) (all []block) {
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
@@ -26,81 +25,57 @@ func blocks(text string) (all []block) {
 	return all
 }
 
-// documents are those whose blocks stand under the rule of TestBlocks.
-func documents(t *testing.T) []string {
+// documents are all that people read, by their path from the root.
+func documents(t *testing.T) map[string]string {
 	t.Helper()
-	var all []string
-	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md", "docs/ko/*.md"} {
+	all := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/guide/*.md", "docs/ko/*.md", "docs/ko/guide/*.md", "examples/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(repository, pattern))
 		require.NoError(t, err)
-		all = append(all, found...)
-	}
-	require.NotEmpty(t, all)
-	return all
-}
-
-// readmes are the documents besides the guides.
-func readmes(t *testing.T) []string {
-	t.Helper()
-	var all []string
-	for _, pattern := range []string{"*.md", "examples/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join(repository, pattern))
-		require.NoError(t, err)
-		all = append(all, found...)
-	}
-	require.GreaterOrEqual(t, len(all), 4)
-	return all
-}
-
-// TestBlocks: every Go block of the guides is a part of a file that the compiler sees and
-// a test runs, letter for letter; every command is one that a test of the folder which the
-// comment above it names really runs.
-func TestBlocks(t *testing.T) {
-	t.Parallel()
-	for _, document := range documents(t) {
-		text, err := os.ReadFile(document)
-		require.NoError(t, err)
-		require.Equal(t, strings.Count(string(text), "\n```")%2, 0, "%s: a block does not end", document)
-		for _, b := range blocks(string(text)) {
-			switch b.language {
-			case "go":
-				require.Equal(t, "code", b.kind, "%s: this block does not say where it is from:\n%s", document, b.text)
-				source, err := os.ReadFile(filepath.Join(repository, b.origin))
-				require.NoError(t, err, document)
-				require.Contains(t, string(source), b.text, "%s: %s reads otherwise", document, b.origin)
-			case "sh":
-				require.Equal(t, "run", b.kind, "%s: this block does not say who runs it:\n%s", document, b.text)
-				for line := range strings.Lines(b.text) {
-					requireRun(t, document, b.origin, strings.TrimSpace(line))
-				}
-			case "text":
-			default:
-				require.Fail(t, "a block of an unknown language", "%s: %q:\n%s", document, b.language, b.text)
-			}
+		for _, path := range found {
+			all[slashed(t, path)] = read(t, path)
 		}
 	}
+	require.Greater(t, len(all), 15)
+	return all
 }
 
-// runners are the tests that start what a document tells people to start, by its folder.
-var runners = map[string]struct{ commands, tests []string }{
-	"examples/quickstart": {[]string{"go run ./examples/quickstart"}, []string{"TestCommand"}},
-	"cmd/depositpay":      {[]string{"go run ./cmd/depositpay mock"}, []string{"TestBinary"}},
-}
-
-func requireRun(t *testing.T, document, folder, command string) {
+func read(t *testing.T, path string) string {
 	t.Helper()
-	runner, known := runners[folder]
-	require.True(t, known, "%s: nobody runs %q", document, command)
-	require.True(t, slices.Contains(runner.commands, command), "%s: nobody in %s runs %q", document, folder, command)
-	files, err := filepath.Glob(filepath.Join(repository, folder, "*_test.go"))
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	var all strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		all.Write(text)
-	}
-	for _, test := range runner.tests {
-		require.Contains(t, all.String(), "func "+test, "%s: the test that runs %q", folder, command)
+	return string(text)
+}
+
+func slashed(t *testing.T, path string) string {
+	t.Helper()
+	short, err := filepath.Rel(repository, path)
+	require.NoError(t, err)
+	return filepath.ToSlash(short)
+}
+
+// TestBlocks: every Go or JSON block of a document is a part of a file that a test runs,
+// letter for letter. (What commands the others hold, TestCommands looks at.)
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	for document, text := range documents(t) {
+		require.Equal(t, 0, strings.Count("\n"+text, "\n```")%2, "%s: a block does not end", document)
+		all := blocks(text)
+		require.Len(t, all, strings.Count("\n"+text, "\n```")/2, "%s: a block that is not at the margin", document)
+		if document == "README.md" {
+			require.Equal(t, "go", all[0].language)
+			all = all[1:] // TestReadmeProgram builds and runs it
+		}
+		for _, b := range all {
+			switch b.language {
+			case "go", "json":
+				require.Equal(t, "code", b.kind, "%s: this block does not say where it is from:\n%s", document, b.text)
+				source := read(t, filepath.Join(repository, b.origin))
+				assert.True(t, strings.Contains(source, b.text), "%s: %s reads otherwise than\n%s", document, b.origin, b.text)
+			case "sh", "text":
+			default:
+				assert.Fail(t, "a block of an unknown language", "%s: %q:\n%s", document, b.language, b.text)
+			}
+		}
 	}
 }

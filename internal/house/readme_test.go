@@ -93,14 +93,12 @@ func TestReadmeCommands(t *testing.T) {
 // TestReadmeLinks: what the documents link to is there.
 func TestReadmeLinks(t *testing.T) {
 	t.Parallel()
-	for _, document := range append(documents(t), readmes(t)...) {
-		text, err := os.ReadFile(document)
-		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(string(text), -1) {
+	for document, text := range documents(t) {
+		for _, m := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			_, err := os.Stat(filepath.Join(filepath.Dir(document), m[1]))
+			_, err := os.Stat(filepath.Join(repository, filepath.Dir(document), m[1]))
 			require.NoError(t, err, "%s links to %s", document, m[1])
 		}
 	}

@@ -8,7 +8,7 @@
 //	box, err := inbox.Open(ctx, inbox.Config{
 //		SQLite: ledger, Client: client, Handler: book.Handle, Catalogue: catalogue.Inbox(),
 //	})
-//	go box.Run(ctx)
+//	go func() { boxRan <- box.Run(ctx) }()
 //	err = book.Run(ctx, game) // hands units to the game until ctx ends
 //
 // and the game calls book.Joined when a player joins, and book.Claim for /claim.
