@@ -28,6 +28,8 @@ func Queued(b *Inbox) (n int) {
 // SameLane tells whether the payments are taken in one after another.
 func SameLane(b *Inbox, one, other string) bool { return b.intake.lane(one) == b.intake.lane(other) }
 
+func EvictHints(b *Inbox) error { return b.evictHints(context.Background()) }
+
 // DropBodies drops what is old enough, or nothing before the recovery, and does not wait for it.
 func DropBodies(b *Inbox) error {
 	ctx, cancel := context.WithCancel(context.Background())

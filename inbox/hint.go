@@ -126,8 +126,11 @@ func refused(err error) bool {
 
 const (
 	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < 2 AND own = 0`
-	sqlEvict      = `WITH c AS (SELECT p.payment_id FROM {p}payments p
-		WHERE p.stage IN (1, 4, 5) AND p.stage = 1 AND p.own = 0 ORDER BY p.stage, p.first_seen LIMIT ?1 {skip})
+	// Which are the oldest is decided before the locks: one that somebody holds stays for
+	// the next time, and no younger one goes in its place.
+	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = 1 AND p.payment_id IN
+			(SELECT q.payment_id FROM {p}payments q WHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0
+			ORDER BY q.stage, q.first_seen LIMIT ?1) {skip})
 		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = 1`
 )
 

@@ -84,3 +84,33 @@ func TestDiffersFromWhatIsHandedOver(t *testing.T) {
 		})
 	}
 }
+
+// TestTheYoungestHintStays: it is not given up in place of an older one that is in somebody's
+// hands for a moment.
+func TestTheYoungestHintStays(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, true, func(c *inbox.Config) { c.MaxHints = 2 })
+	var ids []uuid.UUID
+	for range 5 {
+		ids = append(ids, uuid.New())
+		require.NoError(t, s.box.Note(t.Context(), ids[len(ids)-1]))
+	}
+	held, err := s.ledger.Begin()
+	require.NoError(t, err)
+	_, err = held.Exec(`SELECT 1 FROM depositpay_payments WHERE payment_id IN ($1, $2) FOR UPDATE`, ids[0].String(), ids[1].String())
+	require.NoError(t, err)
+	left := func() (n []int) {
+		require.NoError(t, inbox.EvictHints(s.box))
+		for i, id := range ids {
+			if _, err := s.box.Get(t.Context(), id.String()); err == nil {
+				n = append(n, i)
+			} else {
+				require.ErrorIs(t, err, inbox.ErrNotFound)
+			}
+		}
+		return n
+	}
+	require.Equal(t, []int{0, 1, 3, 4}, left())
+	require.NoError(t, held.Rollback())
+	require.Equal(t, []int{3, 4}, left())
+}
