@@ -134,10 +134,13 @@ func (s *Server) saveApplication(a Application) (Application, *Error) {
 	return a, nil
 }
 
+// defaultName is what the name of such an application begins with.
+const defaultName = "Application "
+
 // freeName is the name of an application that nobody has named.
 func (s *Server) freeName() string {
 	for n := len(s.appOrder) + 1; ; n++ {
-		if name := fmt.Sprintf("Application %d", n); s.applicationNamed(name) == nil {
+		if name := fmt.Sprint(defaultName, n); s.applicationNamed(name) == nil {
 			return name
 		}
 	}

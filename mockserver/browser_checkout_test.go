@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"net/url"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,18 +14,18 @@ import (
 
 // customerWords are what a customer reads on the way, in one language.
 type customerWords struct {
-	lang, ask, transfer, arrived, complete, amount, missing string
+	lang, ask, transfer, arrived, complete, amount, missing, bank, holder string
 }
 
 var customers = []customerWords{
-	{"ko-KR,ko;q=0.9", "입금자 정보를 입력해 주세요", "아래 계좌로 입금해 주세요", "입금이 확인되었습니다", "결제가 완료되었습니다", "10,000원", "입금자명을 입력해 주세요."},
-	{"en-US,en;q=0.9", "Tell us who will pay", "Pay into the account below", "Your deposit has arrived", "The payment is complete", "₩10,000", "Enter the name of the payer."},
+	{"ko-KR,ko;q=0.9", "입금자 정보를 입력해 주세요", "아래 계좌로 입금해 주세요", "입금이 확인되었습니다", "결제가 완료되었습니다", "10,000원", "입금자명을 입력해 주세요.", "모의 은행", "모의 서비스"},
+	{"en-US,en;q=0.9", "Tell us who will pay", "Pay into the account below", "Your deposit has arrived", "The payment is complete", "₩10,000", "Enter the name of the payer.", "Mock Bank", "Mock Service"},
 }
 
 // TestBrowserCheckout: a customer pays, and the page follows by itself.
 func TestBrowserCheckout(t *testing.T) {
 	t.Parallel()
-	browser := chrome.Start(t)
+	browser := browser(t)
 	for _, words := range customers {
 		t.Run(words.lang[:2], func(t *testing.T) {
 			s := mockserver.RunT(t)
@@ -45,11 +46,11 @@ func TestBrowserCheckout(t *testing.T) {
 			page.Press("\r")
 			page.WaitText("#status", words.transfer)
 			shoot(page, "checkout-"+words.lang[:2]+"-3-transfer")
-			account := s.Account()
-			assert.Equal(t, account.Number, page.Text("#account-number"))
+			wantWhole(t, page)
+			assert.Equal(t, s.Account().Number, page.Text("#account-number"))
 			assert.Equal(t, words.amount, page.Text("#account-amount"))
-			assert.Contains(t, page.Text("#transfer"), account.Bank)
-			assert.Contains(t, page.Text("#transfer"), account.Holder)
+			assert.Contains(t, page.Text("#transfer"), words.bank)
+			assert.Contains(t, page.Text("#transfer"), words.holder)
 			assert.Equal(t, "김민수", page.Text("#payer-name"))
 
 			sent, err := s.SendNotification("com.kbstar.kbbank", "김민수", 10000)
@@ -61,6 +62,7 @@ func TestBrowserCheckout(t *testing.T) {
 			page.WaitText("#status", words.complete)
 			assert.Contains(t, page.Text("#receipt"), words.amount)
 			shoot(page, "checkout-"+words.lang[:2]+"-5-complete")
+			wantWhole(t, page)
 		})
 	}
 }
@@ -68,7 +70,27 @@ func TestBrowserCheckout(t *testing.T) {
 // shoot audits a page and keeps a picture of it.
 func shoot(page *chrome.Page, name string) {
 	page.Audit()
-	page.Screenshot(name)
+	picture(page, name)
+}
+
+// wantWhole wants a page on which nothing of what is to be paid is cut off or runs over the
+// edge of its sheet, on a phone too.
+func wantWhole(t *testing.T, page *chrome.Page) {
+	t.Helper()
+	var cut []string
+	page.Eval(`[...document.querySelectorAll(".sheet")].flatMap((sheet) => {
+		const edge = sheet.getBoundingClientRect().right - parseFloat(getComputedStyle(sheet).paddingRight) + 0.5;
+		return [...sheet.querySelectorAll("th, td, dd, time")].filter((e) => e.getBoundingClientRect().right > edge).map((e) => e.textContent.trim());
+	})`, &cut)
+	assert.Empty(t, cut, "cut off on %s", page.URL())
+}
+
+// picture keeps a picture of a page where somebody wants to look at it: pictures take the
+// browser longer than the tests.
+func picture(page *chrome.Page, name string) {
+	if os.Getenv("DEPOSITPAY_TEST_SCREENS") != "" {
+		page.Screenshot(name)
+	}
 }
 
 func evalText(page *chrome.Page, expression string) string {
@@ -84,7 +106,7 @@ func query(name, value string) string { return url.Values{name: {value}}.Encode(
 func TestBrowserCheckoutWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s := mockserver.RunT(t)
-	page := chrome.Start(t).Open(t, chrome.Options{Width: 360, Height: 740, NoScript: true, Dark: true, Statuses: []int{422}})
+	page := browser(t).Open(t, chrome.Options{Width: 360, Height: 740, NoScript: true, Dark: true, Statuses: []int{422}})
 	id := create(t, s, "")
 	page.Go(s.CheckoutURL() + "/" + id)
 	assert.False(t, page.Has("meta[http-equiv=refresh]"), "a page with something to fill in is left alone")
@@ -109,7 +131,7 @@ func TestBrowserCheckoutWithoutScripts(t *testing.T) {
 func TestBrowserCheckoutKeyboard(t *testing.T) {
 	t.Parallel()
 	s := mockserver.RunT(t)
-	page := chrome.Start(t).Open(t, chrome.Options{})
+	page := browser(t).Open(t, chrome.Options{})
 	page.Go(s.CheckoutURL() + "/" + create(t, s, ""))
 	tabTo(t, page, "payer")
 	var outline string
@@ -121,7 +143,7 @@ func TestBrowserCheckoutKeyboard(t *testing.T) {
 	page.Press("2500")
 	page.Press("\r")
 	page.WaitText("#account-amount", "₩2,500")
-	page.Screenshot("checkout-wide")
+	picture(page, "checkout-wide")
 }
 
 // tabTo presses the tab key until an element has the focus.
@@ -141,7 +163,7 @@ func tabTo(t *testing.T, page *chrome.Page, id string) {
 func TestBrowserCheckoutLeavesAlone(t *testing.T) {
 	t.Parallel()
 	s := mockserver.RunT(t)
-	page := chrome.Start(t).Open(t, chrome.Options{Statuses: []int{422}})
+	page := browser(t).Open(t, chrome.Options{Statuses: []int{422}})
 	id := create(t, s, `"amount":700`)
 	page.Go(s.CheckoutURL() + "/" + id)
 	page.Submit("#payer-form button")

@@ -28,7 +28,7 @@ func wantHarmless(t *testing.T, page *chrome.Page) {
 // every stage; what is long is folded and can be read all the same.
 func TestBrowserCheckoutHostile(t *testing.T) {
 	t.Parallel()
-	browser := chrome.Start(t)
+	browser := browser(t)
 	s := mockserver.RunT(t, mockserver.Config{
 		Applications: []mockserver.Application{{Name: `"><script>alert(1)</script>`}},
 		Account:      mockserver.Account{Bank: `<script>alert(1)</script>`, Number: `" onload=alert(1)`, Holder: "\u202e<b>évil"},
@@ -71,7 +71,7 @@ func TestBrowserCheckoutHostile(t *testing.T) {
 		page.Audit()
 		wantHarmless(t, page)
 		if i == 0 {
-			page.Screenshot("checkout-hostile")
+			picture(page, "checkout-hostile")
 		}
 		_, err = s.Deposit(created.PayToken, mockserver.Deposit{Payer: text})
 		require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestBrowserCheckoutHostile(t *testing.T) {
 		page.Audit()
 		wantHarmless(t, page)
 		if i == len(hostile)-1 {
-			page.Screenshot("checkout-hostile-long")
+			picture(page, "checkout-hostile-long")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func dashBusy(t *testing.T) (s *mockserver.Server, paths []string) {
 func TestBrowserDashLooks(t *testing.T) {
 	t.Parallel()
 	s, paths := dashBusy(t)
-	browser := chrome.Start(t)
+	browser := browser(t)
 	for name, o := range map[string]chrome.Options{
 		"ko-phone": {Lang: "ko", Width: 360, Height: 740, NoScript: true},
 		"en-dark":  {Width: 1200, Height: 900, Dark: true},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,67 +17,90 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// dashHostile is a server whose every text is hostile, as far as the server lets it.
-func dashHostile(t *testing.T, text string) (s *mockserver.Server, paths []string) {
+// cut is the beginning of a text, as long as a field may be.
+func cut(text string, longest int) string {
+	runes := []rune(text)
+	return string(runes[:min(longest, len(runes))])
+}
+
+// dashHostile is a server on which every text is hostile, as far as the server lets it:
+// each of them is the name of an application, with a store and a payment of its own.
+func dashHostile(t *testing.T) (s *mockserver.Server, paths []string) {
 	t.Helper()
-	short := func(n int) string {
-		if r := []rune(text); len(r) > n {
-			return string(r[:n])
-		}
-		return text
-	}
 	s = dashServer(t, func(c *mockserver.Config) {
-		c.WebhookTransport = hook(func(*http.Request, string) (int, error) { return 0, errors.New(text) })
-		c.Applications = []mockserver.Application{{Name: short(40), WebhookURL: "http://127.0.0.1:9/" + url.PathEscape(text)}}
+		c.WebhookTransport = hook(func(r *http.Request, _ string) (int, error) { return 0, errors.New(r.URL.Path[1:]) })
+		for i, text := range hostile {
+			c.Applications = append(c.Applications, mockserver.Application{
+				Token: fmt.Sprint("test_hostile_", i), Name: cut(text, 40), WebhookURL: "http://127.0.0.1:9/" + url.PathEscape(text),
+			})
+		}
 	})
-	_, err := s.SaveProduct(mockserver.Product{Name: short(100), Icon: "https://shop.example/" + short(600), Price: 5})
+	paths = slices.Clone(dashPaths)
+	for i, text := range hostile {
+		paths = append(paths, fmt.Sprint("/_mock/ui/applications?edit=", i+1))
+		paths = append(paths, hostileShop(t, s, s.Applications()[i], text)...)
+		paths = append(paths, hostilePayment(t, s, s.Applications()[i], text)...)
+	}
+	return s, paths
+}
+
+// hostileShop sells one product to one user. It returns the pages that show no other text.
+func hostileShop(t *testing.T, s *mockserver.Server, app mockserver.Application, text string) []string {
+	t.Helper()
+	p, err := s.SaveProduct(mockserver.Product{Application: app.Name, Name: cut(text, 100), Icon: "https://shop.example/" + cut(text, 600), Price: 5})
 	require.NoError(t, err)
-	u, err := s.SaveStoreUser(mockserver.StoreUser{Name: short(40), ID: strings.TrimSpace(short(100))})
+	u, err := s.SaveStoreUser(mockserver.StoreUser{Name: cut(text, 40), ID: strings.TrimSpace(cut(text, 100))})
 	require.NoError(t, err)
-	_, err = s.Buy(s.Products()[0].ID, u.ID)
+	_, err = s.Buy(p.ID, u.ID)
 	require.NoError(t, err)
+	return []string{"/_mock/ui/store?edit=" + p.ID, "/_mock/ui/users?edit=" + url.QueryEscape(u.ID)}
+}
+
+// hostilePayment lets a payment go the way to a webhook that fails.
+func hostilePayment(t *testing.T, s *mockserver.Server, app mockserver.Application, text string) []string {
+	t.Helper()
 	fields, err := json.Marshal(map[string]any{
-		"token": s.Token(), "title": text, "identifier": text, "icon": "https://shop.example/" + short(600),
-		"items": []map[string]any{{"name": short(2000), "price": 5}},
+		"token": app.Token, "title": text, "identifier": text, "icon": "https://shop.example/" + cut(text, 600),
+		"items": []map[string]any{{"name": cut(text, 2000), "price": 5}},
 	})
 	require.NoError(t, err)
 	var created struct{ PayToken string }
 	require.NoError(t, json.Unmarshal([]byte(api(t, s, "POST", "/payments", string(fields))), &created))
-	_, err = s.GivePayer(created.PayToken, short(40), 7)
+	_, err = s.GivePayer(created.PayToken, cut(text, 40), 7)
 	require.NoError(t, err)
-	dashDo(t, s, "/_mock/ui/phone", "do", "upload", "package", "com.kbstar.kbbank", "title", short(1000), "text", "입금 5원 김철수", "subtitle", short(200))
+	dashDo(t, s, "/_mock/ui/phone", "do", "upload", "package", "com.kbstar.kbbank", "title", cut(text, 1000), "text", "입금 5원 김철수", "subtitle", cut(text, 200))
 	dashDo(t, s, "/_mock/ui/phone", "do", "upload", "package", "com.kbstar.kbbank", "title", text)
 	_, err = s.Deposit(created.PayToken, mockserver.Deposit{Payer: text, Amount: 7})
 	require.NoError(t, err)
 	s.Advance(0)
-	_, _ = browse(t, s, "GET", "/"+url.PathEscape(short(500))+"?a="+url.QueryEscape(short(500)), nil)
-	return s, append(append([]string{}, dashPaths...), "/_mock/ui/payments/"+created.PayToken, "/_mock/ui/store?edit="+s.Products()[0].ID,
-		"/_mock/ui/users?edit="+url.QueryEscape(u.ID), "/_mock/ui/applications?edit=1", "/_mock/ui/payments?status="+url.QueryEscape(short(50)))
+	_, _ = browse(t, s, "GET", "/"+url.PathEscape(cut(text, 500))+"?a="+url.QueryEscape(cut(text, 500)), nil)
+	return []string{"/_mock/ui/payments/" + created.PayToken, "/_mock/ui/payments?status=" + url.QueryEscape(cut(text, 50))}
 }
 
 // TestBrowserDashHostile: whatever people type is text, on every page, in the browser too.
 func TestBrowserDashHostile(t *testing.T) {
 	t.Parallel()
-	page := chrome.Start(t).Open(t, chrome.Options{Width: 360, Height: 740})
-	for i, text := range hostile {
-		s, paths := dashHostile(t, text)
-		seen := 0
-		for _, path := range paths {
-			_, body := browse(t, s, "GET", path, nil)
-			if strings.Contains(dashText(t, body), text) {
-				seen++
+	page := browser(t).Open(t, chrome.Options{Width: 360, Height: 740})
+	s, paths := dashHostile(t)
+	seen := map[string]int{}
+	for _, path := range paths {
+		_, body := browse(t, s, "GET", path, nil)
+		shown := dashText(t, body)
+		for _, text := range hostile {
+			if strings.Contains(shown, text) {
+				seen[text]++
 			}
-			page.Go(s.URL() + path)
-			var clean bool
-			page.Eval(`window.hacked === undefined && document.querySelectorAll("main img, main svg, main script").length === 0`, &clean)
-			assert.True(t, clean, path)
-			page.Audit()
 		}
-		assert.GreaterOrEqual(t, seen, 2, "the text is to be read on several pages: %.40s", text)
-		if i == 0 || i == len(hostile)-1 {
-			page.Screenshot(fmt.Sprintf("dash-hostile-%d", i))
-		}
+		page.Go(s.URL() + path)
+		var clean bool
+		page.Eval(`window.hacked === undefined && document.querySelectorAll("main img, main svg, main script").length === 0`, &clean)
+		assert.True(t, clean, path)
+		page.Audit()
 	}
+	for _, text := range hostile {
+		assert.GreaterOrEqual(t, seen[text], 2, "the text is to be read on several pages: %.40s", text)
+	}
+	picture(page, "dash-hostile")
 }
 
 // TestDashHostileForms: a form with hostile texts that is refused gives them back as text.

@@ -62,7 +62,7 @@ func TestBrowserOperator(t *testing.T) {
 	hook, answer := merchant(t)
 	s := dashServer(t)
 	require.NoError(t, s.SetWebhook(s.Token(), "http://127.0.0.1:1/hook"))
-	k := keyboard{t, chrome.Start(t).Open(t, chrome.Options{Lang: "ko", Width: 1000, Height: 800})}
+	k := keyboard{t, browser(t).Open(t, chrome.Options{Lang: "ko", Width: 1000, Height: 800})}
 	k.Go(s.URL() + "/_mock/")
 	k.press(`.sections a[href="/_mock/ui/store"]`)
 	k.enter("#product-name", "sword")
@@ -125,7 +125,7 @@ func TestBrowserOperator(t *testing.T) {
 func TestBrowserUnmatched(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)
-	k := keyboard{t, chrome.Start(t).Open(t, chrome.Options{Lang: "ko", Width: 360, Height: 740, Statuses: []int{422}})}
+	k := keyboard{t, browser(t).Open(t, chrome.Options{Lang: "ko", Width: 360, Height: 740, Statuses: []int{422}})}
 	k.Go(s.URL() + "/_mock/ui/unmatched")
 	k.WaitText("main", "사람의 확인을 기다리는 입금이 없습니다")
 	shoot(k.Page, "unmatched-ko-1-empty")

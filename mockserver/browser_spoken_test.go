@@ -19,7 +19,7 @@ func TestBrowserSpoken(t *testing.T) {
 	sell(t, s, mockserver.Product{Name: "방패", Price: 5})
 	open := create(t, s, "")
 	paths = append(paths, "/store/1", "/pay/"+open, "/pay/"+s.Payments()[0].ID, "/openapi")
-	page := chrome.Start(t).Open(t, chrome.Options{Lang: "ko"})
+	page := browser(t).Open(t, chrome.Options{Lang: "ko"})
 	for _, path := range paths {
 		page.Go(s.URL() + path)
 		count := map[chrome.Spoken]int{}

@@ -14,7 +14,7 @@ import (
 // page of that payment.
 func TestBrowserStore(t *testing.T) {
 	t.Parallel()
-	browser := chrome.Start(t)
+	browser := browser(t)
 	for _, c := range []struct {
 		name, lang, title, choose string
 		noScript, dark            bool
@@ -47,6 +47,10 @@ func TestBrowserStore(t *testing.T) {
 			require.NoError(t, err)
 			page.Go(s.URL() + "/store/1")
 			page.Submit("#buy-" + sword.ID)
+			if !c.noScript { // what is new comes, and what is wrong can still be read
+				sell(t, s, mockserver.Product{Name: "방패", Price: 700})
+				page.WaitText(".products", "방패")
+			}
 			assert.Contains(t, page.Text("#user-error"), c.choose)
 			page.Choose("#user", "u2")
 			page.Submit("#who-form button")
@@ -66,7 +70,7 @@ func TestBrowserStore(t *testing.T) {
 // TestBrowserStoreHostile: what people type into names is text, and nothing else.
 func TestBrowserStoreHostile(t *testing.T) {
 	t.Parallel()
-	browser := chrome.Start(t)
+	browser := browser(t)
 	s := mockserver.RunT(t, mockserver.Config{Applications: []mockserver.Application{{Name: `<img src=x onerror=alert(1)>`}}})
 	for _, text := range hostile {
 		runes := []rune(text)
@@ -85,5 +89,5 @@ func TestBrowserStoreHostile(t *testing.T) {
 	for i, p := range s.Products() {
 		assert.Equal(t, p.Name, evalText(page, `document.querySelector("#name-`+s.Products()[i].ID+`").textContent`))
 	}
-	page.Screenshot("store-hostile")
+	picture(page, "store-hostile")
 }

@@ -14,11 +14,13 @@ const maxNameLength = 40
 
 // Account is the bank account that customers pay into.
 type Account struct {
-	// Bank is the display name of the bank. Default: "Mock Bank".
+	// Bank is the display name of the bank. Default: "Mock Bank", which a Korean page
+	// calls "모의 은행".
 	Bank string
 	// Number is the account number as people write it. Default: "000-1234-5678".
 	Number string
-	// Holder is who the account belongs to. Default: "Mock Service".
+	// Holder is who the account belongs to. Default: "Mock Service", which a Korean page
+	// calls "모의 서비스".
 	Holder string
 }
 

@@ -22,7 +22,7 @@ var start = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 func TestMain(m *testing.M) {
 	// Away from UTC, a timestamp that is not converted shows.
 	time.Local = time.FixedZone("KST", 9*60*60)
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(closing{m})
 }
 
 // stopped is a server without a socket whose clock stands still.

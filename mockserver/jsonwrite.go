@@ -8,6 +8,16 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
+// plain are the bytes that stand for themselves in a JSON string.
+var plain = plainBytes()
+
+func plainBytes() (set [256]bool) {
+	for c := byte(0x20); c < utf8.RuneSelf; c++ {
+		set[c] = c != '"' && c != '\\'
+	}
+	return set
+}
+
 // appendString appends s as a JSON string. The hot answers are built by hand
 // because reflection would cost more than the rest of a poll.
 func appendString(b []byte, s string) []byte {
@@ -15,6 +25,10 @@ func appendString(b []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
+		if plain[c] {
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && size == 1 {
@@ -22,10 +36,6 @@ func appendString(b []byte, s string) []byte {
 				start = i + 1
 			}
 			i += size
-			continue
-		}
-		if c >= 0x20 && c != '"' && c != '\\' {
-			i++
 			continue
 		}
 		b = appendEscape(append(b, s[start:i]...), c)

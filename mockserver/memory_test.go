@@ -27,9 +27,13 @@ func heap() uint64 {
 // 100,000 payments that went the whole way, with items, webhooks and timelines, take
 // less than 150 MiB. It does not run beside other tests, whose memory would count.
 func TestMemoryOfManyPayments(t *testing.T) { //nolint:paralleltest // see above
-	const n, limit = 100_000, 150 << 20
+	const n, limit = manyPayments, manyPayments * (150 << 20) / 100_000
 	before := heap()
-	s := stopped(t, withHook(answers(http.StatusOK)))
+	s, err := mockserver.New(mockserver.Config{
+		Clock: mockserver.NewStoppedClock(start), Applications: hooked, WebhookTransport: answers(http.StatusOK),
+	})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, s.Close()) }()
 	handler := s.Handler()
 	for i := range n {
 		rec := httptest.NewRecorder()
@@ -91,3 +95,41 @@ func TestPayersCount(t *testing.T) {
 	assert.Empty(t, p.Payer)
 	deposit(t, s, ids[2], 1)
 }
+
+// TestEmptyPollIsCheap: merchants poll all day, and nearly always in vain. The time is
+// measured by the benchmark; what is allocated is the same on every machine: the call.
+func TestEmptyPollIsCheap(t *testing.T) { //nolint:paralleltest // other tests allocate, too
+	s, err := mockserver.New(mockserver.Config{MaxRequests: 10})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, s.Close()) }()
+	poll := emptyPoll(t, s)
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, poll), 1.0)
+}
+
+// BenchmarkEmptyPoll is a poll in process, without a socket.
+func BenchmarkEmptyPoll(b *testing.B) {
+	s, err := mockserver.New(mockserver.Config{})
+	require.NoError(b, err)
+	poll := emptyPoll(b, s)
+	b.ReportAllocs()
+	for b.Loop() {
+		poll()
+	}
+	require.NoError(b, s.Close())
+}
+
+// emptyPoll polls as over a connection, at which nobody listens.
+func emptyPoll(t testing.TB, s *mockserver.Server) func() {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:8080/callback/rest?token="+s.Token(), nil)
+	require.NoError(t, err)
+	w, handler := deaf{}, s.Handler()
+	return func() { handler.ServeHTTP(w, r) }
+}
+
+// deaf is a connection without a client.
+type deaf http.Header
+
+func (d deaf) Header() http.Header       { return http.Header(d) }
+func (deaf) Write(b []byte) (int, error) { return len(b), nil }
+func (deaf) WriteHeader(int)             {}

@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
@@ -82,7 +83,7 @@ func (v *visit) showCheckout(p Payment, form *web.PayerForm, status int) {
 func (v *visit) checkoutView(p Payment) web.Checkout {
 	icons := web.NewIcons(v.Request, p.Icon != "" || hasIcons(p.Items))
 	out := web.Checkout{
-		Stage: checkoutStage(p), Title: v.hide(p.Title), Shop: p.Application, Due: p.AmountDue(), Icons: icons,
+		Stage: checkoutStage(p), Title: v.hide(p.Title), Shop: v.shopName(p.Application), Due: p.AmountDue(), Icons: icons,
 		Icon: web.Icon{URL: v.hide(p.Icon), Show: icons.Show, Name: v.hide(p.Title)},
 	}
 	if p.GameProduct != "" {
@@ -96,7 +97,7 @@ func (v *visit) checkoutView(p Payment) web.Checkout {
 	}
 	switch out.Stage {
 	case web.StageTransfer:
-		account := v.server.Account()
+		account := v.account()
 		out.Transfer = &web.Transfer{
 			Bank: v.hide(account.Bank), Number: v.hide(account.Number), Holder: v.hide(account.Holder),
 			Payer: v.hide(p.Payer), Amount: p.AmountDue(), Edit: checkoutRoot + "/" + p.ID + "?edit=1",
@@ -112,6 +113,27 @@ func (v *visit) checkoutView(p Payment) web.Checkout {
 		out.ExpiresAt = p.ExpiresAt
 	}
 	return out
+}
+
+// account is what the customer pays into. A name that nobody chose is in the language of
+// the page.
+func (v *visit) account() Account {
+	a := v.server.Account()
+	if a.Bank == defaultAccount.Bank {
+		a.Bank = v.t("checkout.bank.default")
+	}
+	if a.Holder == defaultAccount.Holder {
+		a.Holder = v.t("checkout.holder.default")
+	}
+	return a
+}
+
+// shopName is the name of an application for customers, as account is.
+func (v *visit) shopName(name string) string {
+	if number, ok := strings.CutPrefix(name, defaultName); ok && strings.Trim(number, "0123456789") == "" {
+		return v.t("store.name.default", number)
+	}
+	return name
 }
 
 func hasIcons(items []Item) bool {

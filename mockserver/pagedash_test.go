@@ -132,6 +132,26 @@ func TestDashForms(t *testing.T) {
 	assert.Empty(t, s.Products())
 }
 
+// TestDashVoucher: a gift voucher is played by hand, one that failed too.
+func TestDashVoucher(t *testing.T) {
+	t.Parallel()
+	s := dashServer(t)
+	id, failed := create(t, s, `"amount":5000`), create(t, s, `"amount":5000`)
+	at := "/_mock/ui/payments/" + id
+	assert.Regexp(t, `(?s)<select[^>]*name="method".*<option value="DEPOSIT" selected>.*<option value="CULTURE">`, dashPage(t, s, at))
+	_, body := browse(t, s, "POST", at, formOf("do", "pay", "amount", "many", "method", "CULTURE"))
+	assert.Contains(t, body, `<option value="CULTURE" selected>`, "a form that is refused keeps the choice")
+
+	dashDo(t, s, at, "do", "pay", "amount", "5000", "method", "CULTURE")
+	dashDo(t, s, "/_mock/ui/payments/"+failed, "do", "pay", "amount", "0", "method", "CULTURE")
+	for i, paid := range []int64{5000, 0} {
+		p := s.Payments()[i]
+		assert.Equal(t, mockserver.StatusProgress, p.Status)
+		assert.Equal(t, mockserver.MethodCulture, p.Method)
+		assert.Equal(t, paid, p.PaidAmount)
+	}
+}
+
 // TestDashRequestAsSent: the dashboard shows the request that the receiver got.
 func TestDashRequestAsSent(t *testing.T) {
 	t.Parallel()

@@ -60,6 +60,8 @@ func TestDashChanceHostile(t *testing.T) {
 			formOf("do", "chance", "rate", "1", "operations", text),
 			formOf("do", "chance", "rate", "1", "kinds", text),
 			formOf("do", "fault-remove", "target", text, "rule", text),
+			formOf("do", "fault-remove", "target", "-1", "rule", text),
+			formOf("do", "fault-remove", "target", "9223372036854775807", "rule", text),
 		} {
 			resp, body := browse(t, s, "POST", "/_mock/ui/faults", form)
 			assert.GreaterOrEqual(t, resp.StatusCode, 400)

@@ -115,3 +115,38 @@ func TestCheckoutAmountDiffers(t *testing.T) {
 	_, body := browse(t, s, "GET", "/_mock/ui/payments", nil)
 	assert.Contains(t, body, `<div class="amount">₩0</div>`, "nothing was paid, which is an amount")
 }
+
+// TestDefaultNamesAreInTheLanguageOfThePage: names that nobody chose, where customers read
+// them. One that somebody chose is as it is.
+func TestDefaultNamesAreInTheLanguageOfThePage(t *testing.T) {
+	t.Parallel()
+	s := mockserver.RunT(t)
+	id := create(t, s, `"amount":5`)
+	_, err := s.GivePayer(id, "Kim", 0)
+	require.NoError(t, err)
+	page := func(s *mockserver.Server, path, lang string) string {
+		_, body := browse(t, s, "GET", path, nil, "Accept-Language", lang)
+		return body
+	}
+	for _, path := range []string{"/pay/" + id, "/store/1"} {
+		assert.Contains(t, page(s, path, "ko"), "상점 1", path)
+		assert.NotRegexp(t, "Mock|Application", page(s, path, "ko"), path)
+		assert.Contains(t, page(s, path, "en"), "Application 1", path)
+		assert.NotRegexp(t, hangul, strings.ReplaceAll(page(s, path, "en"), "한국어", ""), path)
+	}
+	assert.Regexp(t, "(?s)모의 은행.*모의 서비스", page(s, "/pay/"+id, "ko"))
+	assert.Regexp(t, "(?s)Mock Bank.*Mock Service", page(s, "/pay/"+id, "en"))
+
+	s = mockserver.RunT(t, mockserver.Config{
+		Applications: []mockserver.Application{{Name: "Application 9 of mine"}},
+		Account:      mockserver.Account{Bank: "우리은행", Holder: "Mock Service Ltd"},
+	})
+	id = create(t, s, `"amount":5`)
+	_, err = s.GivePayer(id, "Kim", 0)
+	require.NoError(t, err)
+	for _, lang := range []string{"en", "ko"} {
+		assert.Regexp(t, "(?s)Application 9 of mine.*우리은행.*Mock Service Ltd", page(s, "/pay/"+id, lang))
+	}
+	require.NoError(t, s.SaveApplication(mockserver.Application{Token: "test_2"}))
+	assert.Contains(t, page(s, "/store/", "ko"), "상점 2", "in the list of stores")
+}

@@ -120,6 +120,9 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) (problem *Error, 
 // localHost knows loopback names and addresses: without AllowRemote the server listens
 // on nothing else. A client without a Host is no browser.
 func localHost(hostport string) bool {
+	if strings.HasPrefix(hostport, "127.0.0.1:") {
+		return true // the usual one, without parsing: no name has a colon in it
+	}
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")

@@ -55,7 +55,7 @@ func (v *visit) stores() {
 	}
 	list := make(web.StoreList, len(apps))
 	for i, app := range apps {
-		list[i] = web.StoreLink{Name: app.Name, Href: storeRoot + "/" + strconv.Itoa(i+1)}
+		list[i] = web.StoreLink{Name: v.shopName(app.Name), Href: storeRoot + "/" + strconv.Itoa(i+1)}
 	}
 	v.show(web.Page{Name: "stores", Title: v.t("store.choose"), Data: list, Live: true})
 }
@@ -85,7 +85,7 @@ func (v *visit) showStore(at shop, e storeEntry, status int) {
 	if status != http.StatusOK {
 		page.Title, page.At = v.t("field.error")+" "+page.Title, at.path
 	}
-	out := web.Store{Name: at.app, Path: at.path, NewUser: v.newUserForm(e)}
+	out := web.Store{Name: v.shopName(at.app), Path: at.path, NewUser: v.newUserForm(e)}
 	v.chooseUser(&out, e)
 	var from, to int
 	out.Pager, from, to = web.NewPager(v.Request, len(products), storePage)

@@ -5,6 +5,23 @@ import (
 	"strconv"
 )
 
+// lengths are the values of Content-Length for the usual answers, made ahead.
+var lengths = lengthValues()
+
+func lengthValues() (values [512][]string) {
+	for n := range values {
+		values[n] = []string{strconv.Itoa(n)}
+	}
+	return values
+}
+
+func lengthValue(n int) []string {
+	if n < len(lengths) {
+		return lengths[n]
+	}
+	return []string{strconv.Itoa(n)}
+}
+
 var jsonContentType = []string{"application/json; charset=utf-8"}
 
 // reply is an answer as the client gets it.
@@ -28,7 +45,7 @@ func (r *reply) writeHead(w http.ResponseWriter, length int) {
 		h.Set("Content-Type", r.contentType)
 	}
 	if r.status != http.StatusNoContent {
-		h["Content-Length"] = []string{strconv.Itoa(length)}
+		h["Content-Length"] = lengthValue(length)
 	}
 	if r.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(r.retryAfter))

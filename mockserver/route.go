@@ -108,7 +108,11 @@ func (s *Server) reply(c *call, route *apiRoute, problem *Error) reply {
 	if spoken := s.dialects.Load(); spoken != nil {
 		return (*spoken)[c.tokenSent()].word(route.op, answer, problem)
 	}
-	if problem != nil {
+	switch problem {
+	case nil:
+	case emptyPoll:
+		answer = emptyPollJSON
+	default:
 		answer = problem.appendJSON(make([]byte, 0, errorSize))
 	}
 	return reply{status: http.StatusOK, body: answer} // the service answers 200 to everything

@@ -43,8 +43,8 @@ type Unmatched struct {
 }
 
 // Unmatched returns the deposits that wait for a person, oldest first, at most
-// [Config.MaxRequests]. When the oldest is dropped at that cap, the server's log
-// says so.
+// [Config.MaxRequests]. When the oldest is dropped at that cap, the server's log says
+// so, of the first, the tenth, the hundredth and so on.
 func (s *Server) Unmatched() []Unmatched {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,10 +144,20 @@ func (s *Server) addUnmatched(u *Unmatched) {
 	f := &s.phone
 	if len(f.unmatched) >= s.cfg.MaxRequests {
 		f.dropped++
-		s.cfg.Logger.Warn("mockserver: the oldest unmatched deposit was dropped; resolve or dismiss them, or raise Config.MaxRequests",
-			"deposit_id", f.unmatched[0].Notification.ID, "dropped", f.dropped)
+		if powerOfTen(f.dropped) {
+			s.cfg.Logger.Warn("mockserver: the oldest unmatched deposit was dropped; resolve or dismiss them, or raise Config.MaxRequests. "+
+				"The next warning comes when ten times as many were dropped", "deposit_id", f.unmatched[0].Notification.ID, "dropped", f.dropped)
+		}
 		f.unmatched = slices.Delete(f.unmatched, 0, 1)
 	}
 	f.unmatched = append(f.unmatched, u)
 	s.changed()
+}
+
+// powerOfTen bounds a log that would otherwise grow with every drop.
+func powerOfTen(n int) bool {
+	for n > 1 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
 }

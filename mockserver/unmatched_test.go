@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -97,6 +98,14 @@ func TestTheOldestUnmatchedIsDroppedAtTheCapAndSaidSo(t *testing.T) {
 	p, err := s.ResolveUnmatched(second.DepositID, create(t, s, ""), 0)
 	require.NoError(t, err)
 	assert.Equal(t, int64(2), p.PaidAmount)
+
+	// Whoever never looks at the list has a short log all the same.
+	for n := range 100 {
+		upload(t, s, fmt.Sprintf("입금 %d원", 10+n), "가나")
+	}
+	assert.Contains(t, control(t, s, 200, "GET", "/unmatched", ""), `"dropped":100`)
+	assert.Equal(t, 3, strings.Count(log.String(), "\n"), "the first, the tenth and the hundredth are told")
+	assert.Contains(t, log.String(), "dropped=100")
 }
 
 func TestControlUnmatched(t *testing.T) {

@@ -1,5 +1,11 @@
 package mockserver
 
+// emptyPoll is the most frequent answer of all, so it is made ahead; nobody changes it.
+var (
+	emptyPoll     = &Error{Code: CodeNoProcessedPayment, Message: "no payment is waiting in PROGRESS; ask again in 3 to 5 seconds"}
+	emptyPollJSON = emptyPoll.appendJSON(nil)
+)
+
 // poll answers GET /callback/rest (interface §4.2): the payment that has waited
 // in PROGRESS for the longest time, now COMPLETE.
 func (s *Server) poll(c *call) ([]byte, *Error) {
@@ -15,7 +21,7 @@ func (s *Server) poll(c *call) ([]byte, *Error) {
 	}
 	p := app.pop()
 	if p == nil {
-		return nil, &Error{Code: CodeNoProcessedPayment, Message: "no payment is waiting in PROGRESS; ask again in 3 to 5 seconds"}
+		return nil, emptyPoll
 	}
 	p.Status = StatusComplete
 	s.handOut(p, EventPolled, "completed by GET /callback/rest")

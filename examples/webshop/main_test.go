@@ -24,6 +24,7 @@ const envChild = "WEBSHOP_TEST_CHILD"
 // TestMain runs the tests, or a shop for a test that kills it.
 func TestMain(m *testing.M) {
 	if os.Getenv(envChild) == "" {
+		keyRounds = 1000
 		goleak.VerifyTestMain(pgtest.Stopping(m), goleak.IgnoreTopFunction("os/signal.loop"))
 		return
 	}

@@ -14,7 +14,7 @@ fi
 # The volume tests at their full size, which the race detector would make too slow.
 volume() {
 	CGO_ENABLED=0 go test -count=1 -run '/ManyPayments$|^TestFlood$|^TestModel$|^TestProcesses$|^TestKill' ./inbox ./inbox/inboxtest
-	CGO_ENABLED=0 go test -count=1 -run '^TestCrowd$' ./webhook
+	CGO_ENABLED=0 go test -count=1 -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver
 	CGO_ENABLED=0 go test -count=1 -run '^TestPowerLoss$' ./inbox/internal/powerloss
 	CGO_ENABLED=0 go test -count=1 -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop
 }

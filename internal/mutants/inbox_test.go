@@ -81,7 +81,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"the newest hints are given up first", "inbox/hint.go",
-		"ORDER BY p.stage, p.first_seen LIMIT", "ORDER BY p.stage, p.first_seen DESC LIMIT",
+		"ORDER BY q.stage, q.first_seen LIMIT", "ORDER BY q.stage, q.first_seen DESC LIMIT",
 		"./inbox/inboxtest", "TestSQLite$/^HintsAreBounded",
 	},
 	{

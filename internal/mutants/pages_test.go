@@ -48,4 +48,24 @@ var pageMutants = []mutant{
 		"if due := p.AmountDue(); due > 0 && p.PaidAmount > 0 {", "if due := p.AmountDue(); due < 0 {",
 		"./mockserver", "TestCheckoutAmountDiffers",
 	},
+	{
+		"a web page pays through the visitor's browser", "mockserver/route.go",
+		"if stranger := s.stranger(w, r); stranger != nil {", "if stranger := s.stranger(w, r); stranger != nil && s == nil {",
+		"./mockserver", "TestEndpointsRefuseOtherSites",
+	},
+	{
+		"a web page polls, which is but a GET", "mockserver/stranger.go",
+		"problem == nil && len(site) > 0 &&", "problem == nil && len(site) > 0 && r.Method != http.MethodGet &&",
+		"./mockserver", "TestEndpointsRefuseOtherSites",
+	},
+	{
+		"a foreign name leads to the endpoints", "mockserver/stranger.go",
+		`if key == "refused.host" && r.Context()`, `if key == "refused.host" || r.Context()`,
+		"./mockserver", "TestEndpointsRefuseOtherSites",
+	},
+	{
+		"a name that begins like the mock's own passes for it", "mockserver/pages.go",
+		`strings.HasPrefix(hostport, "127.0.0.1:")`, `strings.HasPrefix(hostport, "127.0.0.1")`,
+		"./mockserver", "TestEndpointsRefuseOtherSites",
+	},
 }

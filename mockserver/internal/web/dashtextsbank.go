@@ -34,6 +34,7 @@ var dashBankTexts = map[string]text{
 	"dash.reason.NOT_READABLE.do":   {"입금 알림이지만 금액이나 입금자를 확실히 읽을 수 없습니다.", "It tells of a deposit, but not surely how much or by whom."},
 	"dash.candidates":               {"후보 결제", "Candidates"},
 	"dash.assign.other":             {"다른 결제 ID", "Id of another payment"},
+	"dash.assign.id":                {"결제 ID", "Payment id"},
 	"dash.assign":                   {"배정", "Assign"},
 	"dash.dismiss":                  {"무시", "Dismiss"},
 

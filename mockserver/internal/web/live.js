@@ -27,6 +27,7 @@
       return;
     }
     if (from.hasAttribute("data-keep") && to.hasAttribute("data-keep") || from.isEqualNode(to)) return;
+    if (from.hasAttribute("data-refused")) return; // what is wrong is to be read, and it does not stand in the fresh page
     morphAttributes(from, to);
     morphChildren(from, to);
     if (from.hasAttribute("data-copy")) arm(from);

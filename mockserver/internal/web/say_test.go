@@ -40,6 +40,7 @@ func TestSpan(t *testing.T) {
 	}{
 		{-time.Second, "0초", "0s"},
 		{1499 * time.Millisecond, "1초", "1s"},
+		{1500 * time.Millisecond, "2초", "2s"},
 		{5 * time.Minute, "5분", "5m"},
 		{75*time.Hour + 35*time.Minute + 5*time.Second, "75시간 35분 5초", "75h 35m 5s"},
 		{time.Hour + time.Second, "1시간 1초", "1h 1s"},

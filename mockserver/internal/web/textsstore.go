@@ -1,6 +1,7 @@
 package web
 
 var storeTexts = map[string]text{
+	"store.name.default":  {"상점 %s", "Application %s"},
 	"store.title":         {"게임 상점", "Game store"},
 	"store.choose":        {"상점을 고르세요", "Choose a store"},
 	"store.unknown.title": {"상점을 찾을 수 없습니다", "There is no such store"},

@@ -1,0 +1,175 @@
+//go:build unix
+
+package torture
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// outcome is all that a soak has left in its folder.
+type outcome struct {
+	meta    soakMeta
+	samples []sample
+	books   []*result
+	trends  []trend
+	passed  bool
+}
+
+// readSoak reads what a soak has left, and judges it.
+func readSoak(folder string) (*outcome, error) {
+	o := &outcome{}
+	var err error
+	if o.meta, o.samples, err = readSamples(folder); err != nil {
+		return nil, err
+	}
+	o.trends, o.passed = trends(o.meta.Length, o.samples)
+	for _, database := range []string{"sqlite", "postgres"} {
+		text, err := os.ReadFile(filepath.Join(folder, database+".json"))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		r := &result{}
+		if err := json.Unmarshal(text, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", database, err)
+		}
+		o.books = append(o.books, r)
+		o.passed = o.passed && r.Verdict == "passed"
+	}
+	o.passed = o.passed && len(o.books) > 0
+	return o, nil
+}
+
+const (
+	soakBegin = "<!-- soak -->\n"
+	soakEnd   = "<!-- end soak -->"
+	soakImage = "soak.svg"
+)
+
+// publish draws the soak beside a document, and writes its figures into it.
+func (o *outcome) publish(document string) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), soakBegin)
+	_, after, ended := strings.Cut(rest, soakEnd)
+	if !found || !ended {
+		return fmt.Errorf("%s has no marks %q and %q", document, soakBegin, soakEnd)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(document), soakImage), []byte(o.draw()), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(document, []byte(before+soakBegin+o.table()+soakEnd+after), 0o644)
+}
+
+func (o *outcome) draw() string {
+	var databases []string
+	payments := 0
+	for _, r := range o.books {
+		databases = append(databases, r.Database)
+		payments += r.Payments
+	}
+	return drawSoak(fmt.Sprintf("Merchants for %s: %d payments", o.length(), payments),
+		strings.Join(append([]string{o.meta.Date}, append(databases, o.meta.Go, o.meta.System)...), ", "), o.meta.Length, o.samples)
+}
+
+func (o *outcome) length() string { return fmt.Sprintf("%.4g minutes", o.meta.Length/60) }
+
+// verdict is the word for all of it.
+func (o *outcome) verdict() string {
+	if o.passed {
+		return "PASSED"
+	}
+	return "FAILED"
+}
+
+// table is the outcome as Markdown: what happened, and then a line for each trend.
+func (o *outcome) table() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
+	line("| %s | %s |\n| --- | --- |", o.length(), o.verdict())
+	line("| date, seed | %s, %d |", o.meta.Date, o.meta.Seed)
+	line("| on | %s, %s |", o.meta.Go, o.meta.System)
+	failed := 0
+	for _, s := range o.samples {
+		if s.Failed != "" {
+			failed++
+		}
+	}
+	line("| looks at a process | %d, of which %d failed |", len(o.samples), failed)
+	for _, r := range o.books {
+		line("| payments, %s | %d made, %d completed, %d granted, %d set aside with too little money |", r.Database, r.Payments, r.Completed, r.Granted, r.Review)
+		line("| trouble | %d faults of the service, %d of them webhooks that did not arrive; %d polls reported as ambiguous |",
+			sum(r.Faults), r.Faults["webhook dead-uri"], r.Reported.Ambiguous)
+		line("| strangers | %d forged webhooks, %d repeated ones |",
+			r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
+		line("| **lost, doubled, unverified** | **%d, %d, %d**, and %d ambiguous |", r.Lost, r.Doubled, r.Unverified, r.Ambiguous)
+	}
+	for _, e := range o.extras() {
+		line("| %s | %s |", e[0], e[1])
+	}
+	line("")
+	line("| process | measure | second quarter | last quarter | at most | highest |\n| --- | --- | --- | --- | --- | --- |")
+	for _, t := range o.trends {
+		line("| %s |", strings.Join(t.cells(), " | "))
+	}
+	return b.String()
+}
+
+// cells are a trend's line of the table.
+func (t trend) cells() []string {
+	as, name := func(v float64) string { return fmt.Sprintf("%.0f", v) }, string(t.Measure)
+	if full := map[measure]string{
+		resident: "resident memory", heap: "heap alive", files: "open descriptors", wal: "write-ahead log", intake: "intake file", oldest: "oldest waiting payment",
+	}[t.Measure]; full != "" {
+		name = full
+	}
+	switch t.Measure {
+	case resident, heap, wal:
+		as = func(v float64) string { return fmt.Sprintf("%.1f MiB", v/mebibyte) }
+	case intake:
+		as = func(v float64) string { return fmt.Sprintf("%.0f KiB", v/1024) }
+	case oldest:
+		as = func(v float64) string { return fmt.Sprintf("%.1f s", v) }
+	default: // a number of something
+	}
+	limit := as(t.Limit)
+	if !t.Bounded {
+		limit += " **(beyond)**"
+	}
+	return []string{t.Of, name, as(t.Before), as(t.After), limit, as(t.Highest)}
+}
+
+// extras are figures without a bound: what is to grow, and how fast.
+func (o *outcome) extras() (all [][2]string) {
+	for _, of := range processes(o.samples) {
+		var first, last sample
+		for _, s := range o.samples {
+			if s.Of == of && s.Failed == "" {
+				if first.Values == nil {
+					first = s
+				}
+				last = s
+			}
+		}
+		if last.Values == nil || last.At == first.At {
+			continue
+		}
+		text := fmt.Sprintf("%.1f %% of a processor", 100*(last.Values[processor]-first.Values[processor])/(last.At-first.At))
+		if n := last.Values[granted]; n > 0 {
+			text += fmt.Sprintf("; %.0f bytes of database a payment; %.0f unknown ids given up by it", last.Values[database]/n, last.Values[evicted])
+		}
+		if of == theService {
+			text += fmt.Sprintf("; %.0f MiB at the end: it keeps every payment", last.Values[resident]/mebibyte)
+		}
+		all = append(all, [2]string{of, text})
+	}
+	return all
+}

@@ -1,0 +1,162 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// measure is something that a soak looks at.
+type measure string
+
+const (
+	resident   measure = "rss"  // bytes
+	heap       measure = "heap" // bytes
+	goroutines measure = "goroutines"
+	files      measure = "fds"
+	processor  measure = "cpu"      // seconds since the process began
+	wal        measure = "wal"      // bytes, of SQLite the ledger's and the intake's
+	intake     measure = "intake"   // bytes, of SQLite
+	database   measure = "database" // bytes
+	dead       measure = "dead"     // dead rows, of PostgreSQL
+	oldest     measure = "oldest"   // seconds that a payment has waited for its handler
+	hints      measure = "hints"    // ids that await their confirm
+	evicted    measure = "evicted"  // of these, given up since the beginning
+	granted    measure = "granted"  // payments since the beginning
+)
+
+// sample is one look at one process. What is true of a whole ledger is in the samples of
+// its first merchant.
+type sample struct {
+	At     float64             `json:"at"` // seconds since the beginning
+	Of     string              `json:"of"`
+	Values map[measure]float64 `json:"values,omitempty"`
+	Failed string              `json:"failed,omitempty"` // why there are no values
+}
+
+// recorder writes samples down, a line each, as they come.
+type recorder struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (r *recorder) add(line any) error {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err = r.out.Write(append(text, '\n'))
+	return err
+}
+
+// procTicks is the unit of times in /proc, which is the same on all of Linux.
+const procTicks = 100
+
+// ofProcess reads what the system knows of a process. It is Linux alone that tells.
+func ofProcess(pid int) (map[measure]float64, error) {
+	at := fmt.Sprintf("/proc/%d/", pid)
+	status, err := os.ReadFile(at + "status")
+	if err != nil {
+		return nil, fmt.Errorf("the soak needs Linux: %w", err)
+	}
+	stat, err := os.ReadFile(at + "stat")
+	if err != nil {
+		return nil, err
+	}
+	open, err := os.ReadDir(at + "fd")
+	if err != nil {
+		return nil, err
+	}
+	_, rss, _ := strings.Cut(string(status), "VmRSS:")
+	rss, _, found := strings.Cut(rss, " kB")
+	kilobytes, err := strconv.ParseFloat(strings.TrimSpace(rss), 64)
+	if err != nil || !found {
+		return nil, fmt.Errorf("no VmRSS in %sstatus: %w", at, err)
+	}
+	_, after, _ := strings.Cut(string(stat), ") ") // the name may hold anything
+	fields := strings.Fields(after)
+	const user, system = 11, 12
+	if len(fields) <= system {
+		return nil, fmt.Errorf("%sstat is too short: %q", at, stat)
+	}
+	u, userErr := strconv.ParseFloat(fields[user], 64)
+	s, systemErr := strconv.ParseFloat(fields[system], 64)
+	values := map[measure]float64{resident: kilobytes * 1024, files: float64(len(open)), processor: (u + s) / procTicks}
+	return values, errors.Join(userErr, systemErr)
+}
+
+// ask asks a merchant about itself.
+func ask(ctx context.Context, socket string, ledger bool) (self, error) {
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	address := "http://merchant/"
+	if ledger {
+		address += "?ledger"
+	}
+	var told self
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return told, err
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return told, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(response.Body)
+		return told, fmt.Errorf("the merchant said %s: %s", response.Status, text)
+	}
+	return told, json.NewDecoder(response.Body).Decode(&told)
+}
+
+// sizes adds up files; one that is not there has no size.
+func sizes(paths ...string) (sum float64, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		sum += float64(info.Size())
+	}
+	return sum, nil
+}
+
+// readSamples reads a recording.
+func readSamples(folder string) (meta soakMeta, all []sample, err error) {
+	in, err := os.Open(filepath.Join(folder, samplesFile))
+	if err != nil {
+		return meta, nil, err
+	}
+	defer func() { _ = in.Close() }()
+	lines := json.NewDecoder(in)
+	if err := lines.Decode(&meta); err != nil {
+		return meta, nil, err
+	}
+	for lines.More() {
+		var s sample
+		if err := lines.Decode(&s); err != nil {
+			return meta, nil, err
+		}
+		all = append(all, s)
+	}
+	return meta, all, nil
+}
