@@ -14,6 +14,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/webhook"
 )
@@ -38,7 +39,7 @@ func TestFlood(t *testing.T) {
 
 func testFlood(t *testing.T, cfg inbox.Config, books books) {
 	n := int64(100_000)
-	if testing.Short() || raceDetector {
+	if testing.Short() || racing.On {
 		n = 10_000
 	}
 	const callers, hookRate, boxRate, maxHints = 64, 50, 5, 40
@@ -91,7 +92,7 @@ func testFlood(t *testing.T, cfg inbox.Config, books books) {
 	require.Less(t, at, sent.Load(), "it was granted before the end")
 	require.LessOrEqual(t, asked, limit)
 	promised := 2 * time.Second
-	if raceDetector {
+	if racing.On {
 		promised = 10 * time.Second
 	}
 	require.Less(t, took, promised)

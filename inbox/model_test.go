@@ -22,6 +22,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/webhook"
 )
@@ -33,7 +34,7 @@ import (
 func TestModel(t *testing.T) {
 	t.Parallel()
 	checks := "60"
-	if testing.Short() || raceDetector {
+	if testing.Short() || racing.On {
 		checks = "12"
 	}
 	if flag.Lookup("rapid.checks").Value.String() == "100" { // nobody has set it

@@ -12,11 +12,12 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/racing"
 )
 
 // kills is how often each database's process is killed: 100 times in all.
 func kills() int {
-	if testing.Short() || raceDetector {
+	if testing.Short() || racing.On {
 		return 8
 	}
 	return 50

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/racing"
 )
 
 // process is a running child.
@@ -149,7 +150,7 @@ func TestProcesses(t *testing.T) {
 	}{{"Two", 2, 1000, 200, 3}, {"Eight", 8, 600, 200, 3}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() || raceDetector {
+			if testing.Short() || racing.On {
 				c.n = c.shortN
 			}
 			testProcesses(t, c.processes, c.n, c.leastHits)

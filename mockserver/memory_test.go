@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
@@ -27,7 +28,8 @@ func heap() uint64 {
 // 100,000 payments that went the whole way, with items, webhooks and timelines, take
 // less than 150 MiB. It does not run beside other tests, whose memory would count.
 func TestMemoryOfManyPayments(t *testing.T) { //nolint:paralleltest // see above
-	const n, limit = manyPayments, manyPayments * (150 << 20) / 100_000
+	n := racing.Size(100_000, 10_000)
+	limit := n * (150 << 20) / 100_000
 	before := heap()
 	s, err := mockserver.New(mockserver.Config{
 		Clock: mockserver.NewStoppedClock(start), Applications: hooked, WebhookTransport: answers(http.StatusOK),
@@ -57,7 +59,7 @@ func TestMemoryOfManyPayments(t *testing.T) { //nolint:paralleltest // see above
 		require.Contains(t, rec.Body.String(), "COMPLETE")
 	}
 	used := heap() - before
-	t.Logf("%d payments take %d MiB, %d bytes each", n, used>>20, used/n)
+	t.Logf("%d payments take %d MiB, %d bytes each", n, used>>20, used/uint64(n))
 	assert.Less(t, used, uint64(limit))
 	assert.True(t, s.CheckNothingWaiting(t))
 	assert.Len(t, s.Payments(), n)

@@ -21,9 +21,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/webhook"
 )
+
+// The race detector ends a process with more than 8,128 goroutines, and a connection is one.
+var crowdIdle, crowdSlow = racing.Size(10_000, 2000), racing.Size(500, 300)
 
 // recommended is the server of the package's guide; TestGuideServer holds them together.
 func recommended(mux http.Handler) *http.Server {
@@ -153,8 +157,9 @@ func await(t *testing.T, said *bufio.Scanner, want string) {
 }
 
 // raiseFiles raises the limit of open files to what the test needs.
-func raiseFiles(t *testing.T, n uint64) {
+func raiseFiles(t *testing.T, files int) {
 	t.Helper()
+	n := uint64(files)
 	var limit syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	if limit.Cur < n {

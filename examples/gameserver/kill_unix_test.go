@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/examples/gameserver/grant"
+	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 )
@@ -54,7 +55,7 @@ func init() {
 // and go.
 func TestKilled(t *testing.T) {
 	kills, purchases := 50, 1000
-	if testing.Short() || raceDetector {
+	if testing.Short() || racing.On {
 		kills, purchases = 8, 80
 	}
 	for name, refuses := range map[string]bool{"TheGameRefusesTwice": true, "TheGameTakesAnything": false} {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
@@ -23,7 +24,7 @@ const secretOfReplicas = "a-secret-of-the-replicas"
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	orders := 500
-	if testing.Short() || raceDetector {
+	if testing.Short() || racing.On {
 		orders = 60
 	}
 	db := pgtest.New(t)

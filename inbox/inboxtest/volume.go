@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"
@@ -91,7 +92,7 @@ func testSlowHandler(t *testing.T, open func(*testing.T) Database) {
 // testManyPayments sends thousands of payments over webhook, poll and both at once,
 // with repeats, disorder and failures, and compares the books.
 func testManyPayments(t *testing.T, open func(*testing.T) Database) {
-	n := manyPayments
+	n := racing.Size(10_000, 300)
 	if testing.Short() {
 		n = min(n, 1000)
 	}

@@ -13,9 +13,10 @@ fi
 
 # The volume tests at their full size, which the race detector would make too slow.
 volume() {
-	CGO_ENABLED=0 go test -count=1 -run '/ManyPayments$|^TestFlood$|^TestModel$|^TestProcesses$|^TestKill' ./inbox ./inbox/inboxtest
+	CGO_ENABLED=0 go test -count=1 -run '/ManyPayments$|^TestFlood$|^TestModel$|^TestProcesses$|^TestFailpoints$|^TestKill' ./inbox ./inbox/inboxtest
 	CGO_ENABLED=0 go test -count=1 -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver
 	CGO_ENABLED=0 go test -count=1 -run '^TestPowerLoss$' ./inbox/internal/powerloss
+	CGO_ENABLED=0 go test -count=1 -parallel 11 -run '^TestTorture$|^TestMutants$' ./internal/torture -args -length 60s
 	CGO_ENABLED=0 go test -count=1 -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop
 }
 

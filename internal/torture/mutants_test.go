@@ -7,11 +7,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/depositpay/depositpay-go/internal/racing"
 )
 
 // TestMutants: the campaign finds out each merchant that does it wrong, and says how.
 func TestMutants(t *testing.T) {
 	t.Parallel()
+	if racing.On {
+		t.Skip("SKIPPED: with the race detector few payments are made in a campaign; make test runs these without it")
+	}
 	rough := usual("sqlite")
 	rough.Kill, rough.Silence, rough.Faults, rough.MaxRate = 900*time.Millisecond, 2*time.Second, 3*time.Second, 0.5
 	rough.Pause, rough.Step, rough.Stop = 0, 0, 0

@@ -17,6 +17,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/racing"
 )
 
 func TestMain(m *testing.M) {
@@ -68,7 +69,7 @@ func opens(path string) (*inbox.SQLite, error) { return sqlite.Open(path, nil) }
 // acknowledged is.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
-	first, n := shops(t, shopsOfATest)
+	first, n := shops(t, racing.Size(100, 10))
 	told := 0
 	for seed := first; seed < first+uint64(n); seed++ {
 		n, err := life(t, seed, opens, false)

@@ -1,5 +1,0 @@
-//go:build !race
-
-package inboxtest
-
-const manyPayments = 10_000

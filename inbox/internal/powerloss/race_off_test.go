@@ -1,5 +1,0 @@
-//go:build linux && !race
-
-package powerloss_test
-
-const shopsOfATest = 100

@@ -1,0 +1,6 @@
+//go:build !race
+
+package racing
+
+// On is whether the race detector is.
+const On = false

@@ -1,8 +1,0 @@
-//go:build !race
-
-package webhook_test
-
-const (
-	crowdIdle = 10_000
-	crowdSlow = 500
-)
