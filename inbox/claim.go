@@ -136,6 +136,9 @@ const sqlLatest = `SELECT r.channel, r.body FROM {p}receipts r JOIN {p}payments 
 // while it waited for its handler: the first may have been that of a voucher that
 // failed. An acceptance does not touch a row that a handler may have locked.
 func (b *Inbox) lookAgain(ctx context.Context, tx *sql.Tx, c *claim) error {
+	if err := b.d.oneByOne(ctx, tx, c.id); err != nil {
+		return err
+	}
 	var channel Channel
 	var body string
 	err := tx.QueryRowContext(ctx, b.d.sql(sqlLatest), c.id).Scan(&channel, &body)
@@ -162,27 +165,7 @@ func (b *Inbox) aside(ctx context.Context, c *claim, stage Stage, reason string)
 	if stage == StageDead {
 		outcome = OutcomeDead
 	}
-	if err := b.fenced(ctx, c, outcome, reason, sqlAside, stage); err != nil || outcome != OutcomeReview {
-		return err
-	}
-	return b.lookOnceMore(ctx, c)
-}
-
-// lookOnceMore is for a record that was taken in while the payment went to review: it saw
-// the payment waiting for its handler, and was not seen from there.
-func (b *Inbox) lookOnceMore(ctx context.Context, c *claim) error {
-	if b.d.name == SQLiteStore {
-		return nil // one writer
-	}
-	tx, err := b.store.ledger().BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	if err := b.lookAgain(ctx, tx, c); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return b.fenced(ctx, c, outcome, reason, sqlAside, stage)
 }
 
 // later lets a claimed payment run again after wait µs; uncounted if it is not to

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -88,4 +89,18 @@ func validPrefix(prefix string) error {
 		return fmt.Errorf("inbox: Config.TablePrefix: %q is not 1 to 30 lower-case letters, digits and underscores, beginning with a letter", prefix)
 	}
 	return nil
+}
+
+// sqlOneByOne waits for the transactions that have run it for the same payment. No handler
+// is among them.
+const sqlOneByOne = `SELECT pg_advisory_xact_lock(hashtextextended('{p}payments ' || ?1, 0))`
+
+// oneByOne lets one transaction at a time decide what follows from a record that differs.
+// On SQLite there is one writer in any case.
+func (d *dialect) oneByOne(ctx context.Context, x execer, id string) error {
+	if d.name == SQLiteStore {
+		return nil
+	}
+	_, err := x.ExecContext(ctx, d.sql(sqlOneByOne), id)
+	return err
 }

@@ -262,11 +262,16 @@ func (s *stand) awaitQueued(n int) {
 // "transactionid" for a row that another transaction has.
 func (s *stand) awaitLock(kind string) {
 	s.t.Helper()
+	s.awaitLocks(kind, 1)
+}
+
+func (s *stand) awaitLocks(kind string, least int) {
+	s.t.Helper()
 	require.Eventually(s.t, func() bool {
 		var n int
 		require.NoError(s.t, s.ledger.QueryRow(`SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = $1`, kind).Scan(&n))
-		return n > 0
+		return n >= least
 	}, patience, time.Millisecond)
 }
 

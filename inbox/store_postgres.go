@@ -145,14 +145,17 @@ func (s *postgresStore) takeRecords(ctx context.Context, c *sql.Conn, statement 
 }
 
 // raise gives a payment that has gone to review at this very moment its second look. Who
-// puts it there looks for records that differ too, before and after: whichever of the
-// two commits last sees what the other has done.
+// puts it there looks for records that differ too, one of the two at a time: the other
+// one sees what the first has done.
 func (s *postgresStore) raise(ctx context.Context, c *sql.Conn, o op) error {
 	tx, err := c.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
+	if err := s.d.oneByOne(ctx, tx, o.ID); err != nil {
+		return err
+	}
 	if _, err := tx.ExecContext(ctx, s.d.sql(sqlKeepFirst), o.ID); err != nil {
 		return err
 	}

@@ -11,13 +11,24 @@ if ! have_cc && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 	{ apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc libc6-dev; } >&2 || true
 fi
 
-# The volume tests at their full size, which the race detector would make too slow.
+# The largest tests at their full size, which the race detector would make too slow: the
+# ledger's, and beside them the others, for both wait much.
+large() { CGO_ENABLED=0 go test -count=1 "$@"; }
+ledger() { large -run '/ManyPayments$|^TestFlood$|^TestModel$|^TestProcesses$|^TestFailpoints$|^TestKill' ./inbox ./inbox/inboxtest; }
+others() {
+	large -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver &&
+		large -run '^TestPowerLoss$' ./inbox/internal/powerloss &&
+		large -parallel 11 -run '^TestTorture$|^TestMutants$' ./internal/torture -args -length 60s &&
+		large -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop &&
+		modules
+}
 volume() {
-	CGO_ENABLED=0 go test -count=1 -run '/ManyPayments$|^TestFlood$|^TestModel$|^TestProcesses$|^TestFailpoints$|^TestKill' ./inbox ./inbox/inboxtest
-	CGO_ENABLED=0 go test -count=1 -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver
-	CGO_ENABLED=0 go test -count=1 -run '^TestPowerLoss$' ./inbox/internal/powerloss
-	CGO_ENABLED=0 go test -count=1 -parallel 11 -run '^TestTorture$|^TestMutants$' ./internal/torture -args -length 60s
-	CGO_ENABLED=0 go test -count=1 -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop
+	ledger &
+	ledger=$!
+	failed=0
+	others || failed=1
+	wait "$ledger" || failed=1
+	return "$failed"
 }
 
 # Examples with dependencies of their own are modules of their own.
@@ -26,7 +37,6 @@ modules() { go -C examples/river test -count=1 ./...; }
 if have_cc; then
 	CGO_ENABLED=1 go test -race -shuffle=on -timeout 20m ./...
 	volume
-	modules
 	exit
 fi
 
