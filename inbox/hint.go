@@ -127,10 +127,12 @@ func refused(err error) bool {
 const (
 	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < 2 AND own = 0`
 	// Which are the oldest is decided before the locks: one that somebody holds stays for
-	// the next time, and no younger one goes in its place.
+	// the next time, and no younger one goes in its place. How many is decided with them:
+	// another process may have been here since they were counted.
 	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = 1 AND p.payment_id IN
 			(SELECT q.payment_id FROM {p}payments q WHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0
-			ORDER BY q.stage, q.first_seen LIMIT ?1) {skip})
+			ORDER BY q.stage, q.first_seen
+			LIMIT (SELECT CASE WHEN count(*) > ?1 THEN count(*) - ?1 ELSE 0 END FROM {p}payments WHERE stage < 2 AND own = 0)) {skip})
 		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = 1`
 )
 
@@ -144,7 +146,7 @@ func (b *Inbox) evictHints(ctx context.Context) error {
 	if n <= b.cfg.MaxHints {
 		return nil
 	}
-	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlEvict), n-b.cfg.MaxHints)
+	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlEvict), b.cfg.MaxHints)
 	if err != nil {
 		return err
 	}

@@ -114,3 +114,27 @@ func TestTheYoungestHintStays(t *testing.T) {
 	require.NoError(t, held.Rollback())
 	require.Equal(t, []int{3, 4}, left())
 }
+
+// TestEvictionByTwo: a replica that has counted before another one gave the surplus up does not
+// give up as many again.
+func TestEvictionByTwo(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, true, func(c *inbox.Config) { c.MaxHints = 3 })
+	for range 5 {
+		require.NoError(t, s.box.Note(t.Context(), uuid.New()))
+	}
+	other, err := s.ledger.Begin()
+	require.NoError(t, err)
+	_, err = other.Exec(`LOCK TABLE depositpay_payments IN SHARE MODE`) // whoever has counted waits to delete
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- inbox.EvictHints(s.box) }()
+	s.awaitLock("relation")
+	_, err = other.Exec(`DELETE FROM depositpay_payments WHERE payment_id IN (SELECT payment_id FROM depositpay_payments ORDER BY first_seen LIMIT 2)`)
+	require.NoError(t, err)
+	require.NoError(t, other.Commit())
+	require.NoError(t, <-ended)
+	status, err := s.box.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(3), status.Count[inbox.StageHint])
+}

@@ -81,7 +81,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"the newest hints are given up first", "inbox/hint.go",
-		"ORDER BY q.stage, q.first_seen LIMIT", "ORDER BY q.stage, q.first_seen DESC LIMIT",
+		"ORDER BY q.stage, q.first_seen\n", "ORDER BY q.stage, q.first_seen DESC\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsAreBounded",
 	},
 	{

@@ -204,6 +204,25 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// TestUnbroken: the tests that catch the mutants pass without them. Otherwise whatever fails
+// would seem to catch.
+func TestUnbroken(t *testing.T) {
+	if os.Getenv("DEPOSITPAY_MUTANTS") == "" {
+		t.Skip("SKIPPED: it belongs to the mutants; make mutants runs it, and so does CI")
+	}
+	tests := map[string]string{}
+	for _, m := range all() {
+		tests[m.pkg] += "|^" + m.test + "$"
+	}
+	for pkg, pattern := range tests {
+		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=5m", "-vet=off", "-ldflags=-s -w", "-run", pattern[1:], pkg)
+		cmd.Dir = root(t)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.NotContains(t, string(out), "no tests to run")
+	}
+}
+
 func all() []mutant { return slices.Concat(mutants, inboxMutants, pageMutants, modelMutants) }
 
 func root(t *testing.T) string {
