@@ -16,8 +16,14 @@
 // and the merchant's code is
 //
 //	func grant(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
-//		_, err := tx.ExecContext(ctx, `UPDATE orders SET paid = true WHERE id = $1`, p.Identifier)
-//		return err
+//		result, err := tx.ExecContext(ctx, `UPDATE orders SET paid = true WHERE id = $1 AND NOT paid`, p.Identifier)
+//		if err != nil {
+//			return err
+//		}
+//		if n, _ := result.RowsAffected(); n != 1 {
+//			return inbox.Cancel(errors.New("no unpaid order")) // a person decides
+//		}
+//		return nil
 //	}
 //
 // # What is promised

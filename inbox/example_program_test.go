@@ -35,8 +35,14 @@ func Example_bothChannels() {
 	path := filepath.Join(dir, "payments.db")
 
 	grant := func(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
-		_, err := tx.ExecContext(ctx, `UPDATE orders SET paid = true WHERE id = $1`, p.Identifier)
-		return err
+		result, err := tx.ExecContext(ctx, `UPDATE orders SET paid = true WHERE id = $1 AND NOT paid`, p.Identifier)
+		if err != nil {
+			return err
+		}
+		if n, _ := result.RowsAffected(); n != 1 {
+			return inbox.Cancel(errors.New("no unpaid order")) // a person decides
+		}
+		return nil
 	}
 	db, err := sqlite.Open(path, nil) // or a PostgreSQL pool in Config.DB
 	check(err)
@@ -58,7 +64,9 @@ func Example_bothChannels() {
 	check(mock.SetWebhook(mock.Token(), server.URL))
 	polled := make(chan error, 1)
 	go func() { polled <- poll.Run(ctx) }()
-	go customer(stop, mock, box, created)
+	twice, err := box.Create(ctx, req) // they open the checkout a second time
+	check(err)
+	go customer(stop, mock, box, created, twice)
 	err = box.Run(ctx) // hands over, confirms, reconciles, until ctx ends
 	server.Close()
 	fmt.Println("ended:", errors.Join(err, <-polled, hook.Wait(context.Background())))
@@ -66,26 +74,37 @@ func Example_bothChannels() {
 	var paid bool
 	check(db.Reader.QueryRowContext(context.Background(), `SELECT paid FROM orders WHERE id = 'order-1'`).Scan(&paid))
 	fmt.Println("paid:", paid)
+	fmt.Println("paid again:", exampleShop{box: box}.await(inbox.StageDead).Reason)
 	check(errors.Join(box.Close(), db.Close()))
 	// Output:
 	// ended: <nil>
 	// paid: true
+	// paid again: no unpaid order
 }
 
-// customer pays, and stops the shop when the order is marked.
-func customer(stop func(), mock *mockserver.Server, box *inbox.Inbox, created payments.Created) {
+// customer pays one order twice, and stops the shop when both payments have their end.
+func customer(stop func(), mock *mockserver.Server, box *inbox.Inbox, checkouts ...payments.Created) {
 	defer stop()
-	_, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{Payer: "Kim"})
-	check(err)
+	for _, created := range checkouts {
+		_, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{Payer: "Kim"})
+		check(err)
+	}
 	exampleShop{box: box}.await(inbox.StageDone)
+	exampleShop{box: box}.await(inbox.StageDead)
 }
 
 // In production: the ledger is a file of the shop, or a database that it has.
 func ExampleOpen() {
 	open := func(ctx context.Context, client *payments.Client, mux *http.ServeMux, req payments.CreateRequest) error {
 		grant := func(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
-			_, err := tx.ExecContext(ctx, `UPDATE orders SET paid = true WHERE id = $1`, p.Identifier)
-			return err
+			result, err := tx.ExecContext(ctx, `UPDATE orders SET paid = true WHERE id = $1 AND NOT paid`, p.Identifier)
+			if err != nil {
+				return err
+			}
+			if n, _ := result.RowsAffected(); n != 1 {
+				return inbox.Cancel(errors.New("no unpaid order")) // a person decides
+			}
+			return nil
 		}
 		db, err := sqlite.Open("/var/lib/shop/payments.db", nil) // or a PostgreSQL pool in Config.DB
 		check(err)

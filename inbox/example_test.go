@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -30,25 +31,22 @@ func Example() {
 	dir, err := os.MkdirTemp("", "shop")
 	check(err)
 	defer func() { _ = os.RemoveAll(dir) }()
-	db, err := sqlite.Open(filepath.Join(dir, "payments.db"), nil)
-	check(err)
-	defer func() { _ = db.Close() }()
-	_, err = db.Writer.ExecContext(ctx, `CREATE TABLE granted (identifier TEXT NOT NULL)`)
-	check(err)
+	path := filepath.Join(dir, "payments.db")
 
-	granted := make(chan string, 8)
+	db, err := sqlite.Open(path, nil)
+	check(err)
+	_, err = db.Writer.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS granted (identifier TEXT NOT NULL)`)
+	check(err)
 	box, err := inbox.Open(ctx, inbox.Config{
 		SQLite: db, Client: client,
 		Handler: func(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO granted (identifier) VALUES (?)`, p.Identifier)
-			granted <- p.Identifier
 			return err
 		},
 	})
 	check(err)
-	defer func() { _ = box.Close() }()
 	running := make(chan error, 1)
-	go func() { running <- box.Run(ctx) }()
+	go func() { running <- box.Run(ctx) }() // runs the handler, until ctx ends
 
 	created, err := box.Create(ctx, payments.CreateRequest{Title: "Sword", Identifier: "order-1", Amount: payments.NewAmount(10000)})
 	check(err)
@@ -59,16 +57,16 @@ func Example() {
 	for range 3 {
 		check(box.Accept(ctx, paid))
 	}
-	fmt.Println("granted", <-granted)
+	exampleShop{box: box}.await(inbox.StageDone) // others see a grant once it is committed
+	var rows int
+	var first string
+	check(db.Reader.QueryRowContext(ctx, `SELECT count(*), min(identifier) FROM granted`).Scan(&rows, &first))
+	fmt.Println("granted", first, "rows:", rows)
 
 	stop()
-	check(<-running)
-	var n int
-	check(db.Reader.QueryRowContext(context.Background(), `SELECT count(*) FROM granted`).Scan(&n))
-	fmt.Println("rows:", n)
+	check(errors.Join(<-running, box.Close(), db.Close()))
 	// Output:
-	// granted order-1
-	// rows: 1
+	// granted order-1 rows: 1
 }
 
 func check(err error) {

@@ -117,6 +117,40 @@ func number(t *testing.T, db *sql.DB, query string) (n int) {
 	return n
 }
 
+// TestNoID: a record without an id is no job, also when a person has approved it.
+func TestNoID(t *testing.T) {
+	db := pgtest.New(t).DB
+	require.NoError(t, migrate(t.Context(), db))
+	mock := mockserver.RunT(t)
+	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token()})
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	box, err := openInbox(t.Context(), db, client)
+	require.NoError(t, err)
+	serving(t, mock, box, client)
+	require.NoError(t, box.Accept(t.Context(), payments.Payment{
+		Identifier: "order-1", Status: payments.StatusComplete, PaidAmount: payments.NewAmount(1000),
+	}))
+	held := awaitEntry(t, box, inbox.StageReview)
+	require.Equal(t, string(inbox.ReasonNoID), held.Reason)
+	require.NoError(t, box.Approve(t.Context(), held.Key, inbox.Decision{Actor: "kim", Reason: "it came"}))
+	require.Contains(t, awaitEntry(t, box, inbox.StageDead).Reason, "names no payment")
+	require.Zero(t, number(t, db, `SELECT count(*) FROM river_job`))
+}
+
+// awaitEntry waits until a payment is in the stage.
+func awaitEntry(t *testing.T, box *inbox.Inbox, stage inbox.Stage) (entry inbox.Entry) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		for e, err := range box.List(t.Context(), inbox.Filter{Stages: []inbox.Stage{stage}}) {
+			require.NoError(t, err)
+			entry = e
+		}
+		return entry.Key != ""
+	}, 2*time.Minute, 20*time.Millisecond)
+	return entry
+}
+
 // TestDemo: what the README tells people to start.
 func TestDemo(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "run", ".", "demo", "-postgres", pgtest.New(t).DSN, "-orders", "5")

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 
@@ -47,6 +48,9 @@ func openInbox(ctx context.Context, db *sql.DB, client *payments.Client) (*inbox
 	return inbox.Open(ctx, inbox.Config{
 		DB: db, Client: client,
 		Handler: func(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+			if p.ID == uuid.Nil { // a person approved it; the fulfilments of two such would be taken for one
+				return inbox.Cancel(errors.New("the record names no payment: fulfil it by hand"))
+			}
 			_, err := jobs.InsertTx(ctx, tx, fulfil{PaymentID: p.ID.String(), Identifier: p.Identifier}, nil)
 			return err
 		},
@@ -88,7 +92,7 @@ func serve(ctx context.Context, box *inbox.Inbox, client *payments.Client, liste
 	<-ctx.Done()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
-	err = server.Shutdown(grace)
+	err = errors.Join(server.Shutdown(grace), hook.Wait(grace))
 	parts.Wait()
 	close(errs)
 	for e := range errs {

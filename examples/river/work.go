@@ -45,11 +45,15 @@ func (w *fulfiller) Work(ctx context.Context, job *river.Job[fulfil]) error {
 	return tx.Commit()
 }
 
+// keepForEver is River's word for it.
+const keepForEver = -1
+
 // rescueAfter is when River gives the job of a worker that is gone to another one.
 const rescueAfter = 10 * time.Second
 
 // work fulfils jobs until ctx ends, and those under way to their end.
 func work(ctx context.Context, db *sql.DB, _ options) error {
+	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &fulfiller{db: db, name: fmt.Sprint("worker ", os.Getpid())})
 	client, err := river.NewClient(riverdatabasesql.New(db), &river.Config{
@@ -57,7 +61,8 @@ func work(ctx context.Context, db *sql.DB, _ options) error {
 		Workers:           workers,
 		FetchPollInterval: 200 * time.Millisecond,
 		JobTimeout:        rescueAfter / 2, RescueStuckJobsAfter: rescueAfter,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		DiscardedJobRetentionPeriod: keepForEver, // each is money that came and nothing that went
+		Logger:                      logger,
 	})
 	if err != nil {
 		return err
@@ -65,7 +70,7 @@ func work(ctx context.Context, db *sql.DB, _ options) error {
 	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	<-ctx.Done()
+	alarm(ctx, db, logger)
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
 	return client.Stop(grace)

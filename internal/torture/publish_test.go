@@ -54,7 +54,7 @@ func (r *result) table() string {
 	row("service", "%d faults, %d steps of the clock, %d times without webhooks", sum(r.Faults), r.Did[stepped], r.Did[silence])
 	row("strangers", "%d forged webhooks, %d repeated ones", r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
 	row("handlers begun more than once", "%d", r.Reclaimed)
-	row("poll answers lost", "%d: %d payments brought back by their id, %d reported as ambiguous", r.LostAnswers, r.BroughtBack, r.Ambiguous)
+	row("completed by a poll, and not first heard of by it", "%d: %d came by their id, %d are reported as ambiguous", r.LostAnswers, r.BroughtBack, r.Ambiguous)
 	row("**lost, doubled, unverified**", "**%d, %d, %d**", r.Lost, r.Doubled, r.Unverified)
 	return b.String()
 }

@@ -38,9 +38,9 @@ type result struct {
 	Faults    map[string]int  `json:"faults"`
 	Reclaimed int             `json:"claimed_again"` // payments whose handler began more than once
 
-	// LostAnswers are polls that completed a payment and whose answer did not reach the
-	// ledger; BroughtBack those of them whose payment an id has brought back; Ambiguous the
-	// others, as explain has it.
+	// LostAnswers are payments that a poll completed and the ledger did not first hear of
+	// by one: the answer was lost, or an id was quicker. BroughtBack are those that are in
+	// the ledger; Ambiguous the others, as explain has it.
 	LostAnswers int      `json:"lost_poll_answers"`
 	BroughtBack int      `json:"brought_back"`
 	Ambiguous   int      `json:"ambiguous"`
@@ -123,7 +123,7 @@ func (r *result) String() string {
 	line("  customers: %s", list(r.Customers))
 	line("  faults: %s", list(r.Faults))
 	line("  %d handlers began more than once", r.Reclaimed)
-	line("  %d poll answers lost: %d payments brought back by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
+	line("  %d completed by a poll and not first heard of by it: %d came by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
 		r.LostAnswers, r.BroughtBack, r.Ambiguous, r.Reported.Ambiguous, r.Reported.Unclean)
 	line("  lost %d, doubled %d, unverified grants %d", r.Lost, r.Doubled, r.Unverified)
 	return b.String() + r.histories
