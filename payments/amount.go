@@ -180,8 +180,13 @@ var pow10 = func() (p [maxScale + 1]int64) {
 	return p
 }()
 
-// Int64 returns the amount as a whole number; ok is false if it has a fraction.
-func (a Amount) Int64() (n int64, ok bool) { return a.coef, a.scale == 0 }
+// Int64 returns the amount as a whole number; of one with a fraction it returns 0 and false.
+func (a Amount) Int64() (n int64, ok bool) {
+	if a.scale > 0 {
+		return 0, false
+	}
+	return a.coef, true
+}
 
 // IsZero reports whether the amount is 0.
 func (a Amount) IsZero() bool { return a.coef == 0 }

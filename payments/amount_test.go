@@ -87,8 +87,9 @@ func TestAmountCmp(t *testing.T) {
 	require.True(t, whole)
 	require.Equal(t, int64(math.MaxInt64), n)
 	half, _ := payments.ParseAmount("0.5")
-	_, whole = half.Int64()
+	n, whole = half.Int64()
 	require.False(t, whole)
+	require.Zero(t, n)
 	require.True(t, payments.Amount{}.IsZero())
 	require.Equal(t, 1, half.Sign())
 }

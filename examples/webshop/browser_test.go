@@ -87,3 +87,18 @@ func TestWithoutScripts(t *testing.T) {
 	w.pay(payToken, 0)
 	page.WaitText(".big", "Paid. Thank you!")
 }
+
+// TestCrowded: a page that finds no place to listen shows the deposit all the same.
+func TestCrowded(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	id, payToken := w.visitor().order("cup", 1)
+	for range maxPerOrder {
+		require.True(t, w.shop.live.enter(id))
+	}
+	page := chrome.Start(t).Open(t, chrome.Options{Statuses: []int{503}})
+	page.Go(w.url + "/orders/" + id)
+	page.WaitText(".big", "Waiting for your deposit")
+	w.pay(payToken, 0)
+	page.WaitText(".big", "Paid. Thank you!")
+}

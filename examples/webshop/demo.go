@@ -21,9 +21,7 @@ func demo(ctx context.Context, cfg settings, ln net.Listener, out io.Writer) err
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if cfg.Postgres == "" {
-		cfg.File = filepath.Join(dir, "webshop.db")
-	}
+	cfg.File = filepath.Join(dir, "webshop.db")
 	cfg.OfficePassword, cfg.HookSecret = rand.Text(), rand.Text()
 	cfg.pollPause = time.Second
 	mock, err := mockserver.New(mockserver.Config{

@@ -50,3 +50,10 @@ func TestDemo(t *testing.T) {
 	_, _ = io.Copy(io.Discard, pipe)
 	require.NoError(t, cmd.Wait())
 }
+
+// TestDemoDatabase: the mock's payments do not get into a database that stays.
+func TestDemoDatabase(t *testing.T) {
+	t.Parallel()
+	_, err := readSettings([]string{"--demo", "--postgres", "postgres://shop@127.0.0.1/shop"}, os.Getenv, io.Discard)
+	require.ErrorContains(t, err, "leave --postgres out")
+}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 // Every way in which money can go wrong has an end that customer and shopkeeper see.
@@ -24,10 +27,12 @@ func TestUnderpaidRejected(t *testing.T) {
 	require.EqualValues(t, 500, w.left("cup"))
 	keeper.shows("/office/review", "Nothing waits for a decision.")
 	keeper.shows("/office/owed", "Rejected: ₩50,000")
-	keeper.done("/office/owed", "payment", payToken)
+	resp, _ := keeper.post("/office/owed", fields("payment", payToken, "won", "49999"))
+	require.Equal(t, http.StatusConflict, resp.StatusCode, "the page showed another sum")
+	keeper.done("/office/owed", "payment", payToken, "won", "50000")
 	v.shows("/orders/"+id, "₩50,000 was given back on")
 
-	resp, _ := keeper.post("/office/owed", fields("payment", payToken))
+	resp, _ = keeper.post("/office/owed", fields("payment", payToken, "won", "50000"))
 	require.Equal(t, http.StatusConflict, resp.StatusCode, "once")
 	resp, _ = keeper.post("/office/review", fields("key", payToken, "do", "approve", "reason", "after all"))
 	require.Equal(t, http.StatusConflict, resp.StatusCode, "it was decided")
@@ -36,6 +41,41 @@ func TestUnderpaidRejected(t *testing.T) {
 	w.pay(again[len(again)-36:], 0)
 	v.shows("/orders/"+id, "Paid. Thank you!")
 	require.EqualValues(t, 498, w.left("cup"))
+}
+
+// TestFraction: a sum with a fraction of a won buys nothing, and goes back rounded up.
+func TestFraction(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	id, payToken := v.order("tea", 1)
+	w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "9000.5")
+	v.shows("/orders/"+id, "You paid ₩9,001, the order is ₩9,000")
+	keeper.shows("/office/review", "9000.5")
+	keeper.done("/office/review", "key", payToken, "do", "reject", "reason", "half a won")
+	keeper.shows("/office/owed", "Rejected: ₩9,001")
+	v.shows("/orders/"+id, "We give ₩9,001 back to you.")
+}
+
+// TestNoID: a record without an id could not be told from the next one, so it buys nothing
+// and goes back, each as a line of its own.
+func TestNoID(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	id, _ := v.order("tea", 1)
+	for _, amount := range []string{"9000", "30000"} {
+		w.comes(payments.Payment{Identifier: id}, amount)
+		keeper.shows("/office/review", "The record names no payment")
+		key := w.only(inbox.StageReview)
+		require.NotContains(t, keeper.get("/office/review"), `value="approve"`)
+		resp, _ := keeper.post("/office/review", fields("key", key, "do", "approve", "reason", "the name fits"))
+		require.Equal(t, http.StatusBadRequest, resp.StatusCode)
+		keeper.done("/office/review", "key", key, "do", "reject", "reason", "nobody knows which payment")
+	}
+	keeper.shows("/office/owed", "Rejected: ₩9,000", "Rejected: ₩30,000")
+	require.ErrorContains(t, w.shop.grant(t.Context(), nil, payments.Payment{Identifier: id, PaidAmount: payments.NewAmount(9000)}), "names no payment")
+	require.EqualValues(t, 500, w.left("tea"))
 }
 
 func TestOverpaidApproved(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/payments"
 )
@@ -33,6 +35,9 @@ const (
 // It is called for payments that match their order, and for others that the shopkeeper
 // has approved. Money that buys nothing is never dropped: it is written down as owed.
 func (s *shop) grant(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+	if p.ID == uuid.Nil {
+		return inbox.Cancel(fmt.Errorf("the record for order %q names no payment, so a repeat could not be told from it", p.Identifier))
+	}
 	amount, whole := p.PaidAmount.Int64()
 	if !whole {
 		return inbox.Cancel(fmt.Errorf("payment %s of %s is not a whole number of won", p.ID, p.PaidAmount))

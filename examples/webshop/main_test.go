@@ -15,8 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
 	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 const envChild = "WEBSHOP_TEST_CHILD"
@@ -81,6 +83,34 @@ func start(t *testing.T, change ...func(*settings)) *world {
 		http.DefaultClient.CloseIdleConnections()
 	})
 	return w
+}
+
+// comes gives the shop a record as no honest service writes it.
+func (w *world) comes(p payments.Payment, amount string) {
+	w.t.Helper()
+	var err error
+	p.PaidAmount, err = payments.ParseAmount(amount)
+	require.NoError(w.t, err)
+	p.Status, p.Method, p.VerifiedAt = payments.StatusComplete, "DEPOSIT", time.Now()
+	require.NoError(w.t, w.shop.box.Accept(w.t.Context(), p))
+}
+
+// count is how many pages listen.
+func (l *listeners) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all + len(l.byOrder)
+}
+
+// only is the key of the one payment that the stage has.
+func (w *world) only(stage inbox.Stage) (key string) {
+	w.t.Helper()
+	for e, err := range w.shop.box.List(w.t.Context(), inbox.Filter{Stages: []inbox.Stage{stage}}) {
+		require.NoError(w.t, err)
+		require.Empty(w.t, key, "there is another one")
+		key = e.Key
+	}
+	return key
 }
 
 // pay plays the customer and the bank: the name on the checkout page, then the deposit.

@@ -18,7 +18,7 @@ func (s *shop) officeRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /office/review", s.inside(s.showReview))
 	mux.HandleFunc("POST /office/review", s.inside(s.decide))
 	mux.HandleFunc("GET /office/failed", s.inside(s.showFailed))
-	mux.HandleFunc("POST /office/failed", s.inside(s.runAgain))
+	mux.HandleFunc("POST /office/failed", s.inside(s.decideFailed))
 	mux.HandleFunc("GET /office/owed", s.inside(s.showOwed))
 	mux.HandleFunc("POST /office/owed", s.inside(s.markReturned))
 	mux.HandleFunc("GET /office/books", s.inside(s.showBooks))
@@ -102,13 +102,17 @@ func (s *shop) showOffice(w http.ResponseWriter, r *http.Request, actor string) 
 	return nil
 }
 
-// failedCount leaves out what was rejected: that is decided.
+// failedCount leaves out what goes back: that is decided.
 func (s *shop) failedCount(ctx context.Context) (n int64, err error) {
 	for e, err := range s.box.List(ctx, inbox.Filter{Stages: []inbox.Stage{inbox.StageDead}}) {
 		if err != nil {
 			return 0, err
 		}
-		if !isRejected(e) {
+		decided, err := s.goesBack(ctx, e)
+		if err != nil {
+			return 0, err
+		}
+		if !decided {
 			n++
 		}
 	}
@@ -130,11 +134,16 @@ func (s *shop) showOwed(w http.ResponseWriter, r *http.Request, actor string) er
 	return nil
 }
 
-// markReturned notes that the shopkeeper has sent the money back by the bank.
+// markReturned notes that the shopkeeper has sent the money back by the bank: the sum that
+// the page showed, which the handler may have changed since.
 func (s *shop) markReturned(w http.ResponseWriter, r *http.Request, actor string) error {
+	won, err := wonOf(r)
+	if err != nil {
+		return err
+	}
 	result, err := s.db.write.ExecContext(r.Context(),
-		`UPDATE deposits SET returned_at = $2, returned_by = $3 WHERE payment = $1 AND give_back > 0 AND returned_at = 0`,
-		r.PostFormValue("payment"), s.now().Unix(), actor)
+		`UPDATE deposits SET returned_at = $2, returned_by = $3 WHERE payment = $1 AND give_back > 0 AND give_back = $4 AND returned_at = 0`,
+		r.PostFormValue("payment"), s.now().Unix(), actor, won)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/chrome"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
@@ -82,10 +84,57 @@ func TestRunAgain(t *testing.T) {
 	_, err = w.shop.db.write.ExecContext(t.Context(), broken, "lost", id)
 	require.NoError(t, err)
 	v.shows("/orders/"+id, "We are looking at your order")
-	keeper.done("/office/failed", "key", payToken, "reason", "the order is back")
+	keeper.done("/office/failed", "key", payToken, "do", "again", "reason", "the order is back")
 	v.shows("/orders/"+id, "Paid. Thank you!")
 	keeper.shows("/office/failed", "Every payment was handed over.")
 	require.EqualValues(t, 499, w.left("cup"))
+}
+
+// TestGiveBackFailed: money whose handler gave up goes back if the shopkeeper says so, and
+// buys nothing once it has.
+func TestGiveBackFailed(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	id, payToken := v.order("cup", 1)
+	rename := `UPDATE orders SET id = $2 WHERE id = $1` // the order cannot be found
+	_, err := w.shop.db.write.ExecContext(t.Context(), rename, id, "lost")
+	require.NoError(t, err)
+	w.pay(payToken, 0)
+	keeper.shows("/office/failed", "Give the money back")
+	resp, _ := keeper.post("/office/failed", fields("key", payToken, "do", "keep it", "reason", "x"))
+	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
+	keeper.done("/office/failed", "key", payToken, "do", "return", "reason", "nobody knows the order")
+	require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
+	require.Contains(t, keeper.get("/office"), "<strong>0</strong> Failed")
+	resp, _ = keeper.post("/office/failed", fields("key", payToken, "do", "return", "reason", "once more"))
+	require.Equal(t, http.StatusConflict, resp.StatusCode, "it was decided")
+	keeper.shows("/office/owed", "Rejected: ₩28,000", "rejected by Mina: nobody knows the order")
+
+	_, err = w.shop.db.write.ExecContext(t.Context(), rename, "lost", id)
+	require.NoError(t, err)
+	v.shows("/orders/"+id, "We could not accept your deposit", "We give ₩28,000 back to you.")
+	keeper.done("/office/owed", "payment", payToken, "won", "28000")
+	keeper.done("/office/failed", "key", payToken, "do", "again", "reason", "from a page of yesterday")
+	require.Eventually(t, func() bool { return w.only(inbox.StageDead) == payToken }, patience, tick)
+	v.shows("/orders/"+id, "We could not accept your deposit", "₩28,000 was given back on")
+	require.EqualValues(t, 500, w.left("cup"))
+}
+
+// TestUnreadable: of what cannot be read, the shopkeeper says how much is to go back.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	keeper := w.keeper()
+	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "malformed", Nth: 1}))
+	keeper.shows("/office/review", "What was received cannot be read", "How many won came?")
+	key := w.only(inbox.StageReview)
+	for _, won := range []string{"", "-1", "many"} {
+		resp, _ := keeper.post("/office/review", fields("key", key, "do", "reject", "reason", "x", "won", won))
+		require.Equal(t, http.StatusBadRequest, resp.StatusCode, won)
+	}
+	keeper.done("/office/review", "key", key, "do", "reject", "reason", "the dashboard says so", "won", "7000")
+	keeper.shows("/office/owed", "Rejected: ₩7,000", "rejected by Mina: the dashboard says so")
 }
 
 // TestPossibleLoss: a poll whose answer is lost is on the books until somebody settles it.

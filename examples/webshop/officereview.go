@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/inbox"
 )
@@ -26,14 +27,15 @@ func (h heldView) Why() string {
 	return "why.other"
 }
 
-// CanApprove: what cannot be read, or belongs to no order, cannot be granted.
-func (h heldView) CanApprove() bool { return h.HasOrder && h.Unreadable == "" }
+// CanApprove: what cannot be read, has no id, belongs to no order or is no whole number of
+// won cannot be granted.
+func (h heldView) CanApprove() bool {
+	_, whole := h.Payment.PaidAmount.Int64()
+	return h.HasOrder && whole && h.Unreadable == "" && h.Payment.ID != uuid.Nil
+}
 
 // Won is what was paid.
 func (h heldView) Won() int64 { return whole(h.Payment.PaidAmount) }
-
-// isRejected tells a payment that was rejected by hand from one whose handler gave up.
-func isRejected(e inbox.Entry) bool { return strings.HasPrefix(e.Reason, "rejected: ") }
 
 // heldPage bounds what one page shows; the rest follows as these are decided.
 const heldPage = 50
@@ -45,8 +47,12 @@ func (s *shop) held(ctx context.Context, stage inbox.Stage) ([]heldView, error) 
 		if err != nil {
 			return nil, err
 		}
-		if stage == inbox.StageDead && isRejected(e) {
-			continue // decided
+		decided, err := s.goesBack(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if decided {
+			continue
 		}
 		h, err := s.complete(ctx, heldView{Entry: e})
 		if err != nil {
@@ -96,9 +102,9 @@ func (s *shop) decide(w http.ResponseWriter, r *http.Request, actor string) erro
 	key := r.PostFormValue("key")
 	switch r.PostFormValue("do") {
 	case "approve":
-		err = s.box.Approve(r.Context(), key, by)
+		err = s.approve(r.Context(), key, by)
 	case "reject":
-		err = s.reject(r.Context(), key, by)
+		err = s.reject(r, key, by)
 	default:
 		err = errBadForm
 	}
@@ -109,25 +115,19 @@ func (s *shop) decide(w http.ResponseWriter, r *http.Request, actor string) erro
 	return nil
 }
 
-// reject refuses the payment, and writes down first that its money is owed: should the
-// process die in between, the payment is still in review, and the line is changed by the
-// handler if somebody approves it then.
-func (s *shop) reject(ctx context.Context, key string, by inbox.Decision) error {
+func (s *shop) approve(ctx context.Context, key string, by inbox.Decision) error {
 	e, err := s.box.Get(ctx, key)
 	if err != nil {
 		return err
 	}
-	if e.Stage != inbox.StageReview {
-		return errOutdated
+	h, err := s.complete(ctx, heldView{Entry: e})
+	if err != nil {
+		return err
 	}
-	if won := whole(e.Payment.PaidAmount); won > 0 {
-		if _, err := s.db.write.ExecContext(ctx, `INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back)
-			VALUES ($1, $2, $3, $4, $5, $6, $3) ON CONFLICT DO NOTHING`,
-			key, e.Payment.Identifier, won, string(e.Payment.Method), max(0, e.Payment.VerifiedAt.Unix()), rejected); err != nil {
-			return err
-		}
+	if !h.CanApprove() {
+		return errBadForm
 	}
-	return s.box.Reject(ctx, key, by)
+	return s.box.Approve(ctx, key, by)
 }
 
 func (s *shop) showFailed(w http.ResponseWriter, r *http.Request, actor string) error {
@@ -139,11 +139,20 @@ func (s *shop) showFailed(w http.ResponseWriter, r *http.Request, actor string) 
 	return nil
 }
 
-// runAgain gives a payment whose handler gave up to the handler again.
-func (s *shop) runAgain(w http.ResponseWriter, r *http.Request, actor string) error {
+// decideFailed runs the handler of a payment again, or gives its money back.
+func (s *shop) decideFailed(w http.ResponseWriter, r *http.Request, actor string) error {
 	by, err := decision(r, actor)
-	if err == nil {
-		err = s.box.Retry(r.Context(), r.PostFormValue("key"), by)
+	if err != nil {
+		return err
+	}
+	key := r.PostFormValue("key")
+	switch r.PostFormValue("do") {
+	case "again":
+		err = s.box.Retry(r.Context(), key, by)
+	case "return":
+		err = s.giveBack(r.Context(), key, by)
+	default:
+		err = errBadForm
 	}
 	if err != nil {
 		return outdated(err)

@@ -91,12 +91,19 @@ func (s *shop) payLink(ctx context.Context, o order) (string, error) {
 	}
 	created, err := s.box.Create(ctx, o.request())
 	if err != nil {
-		return "", err
+		return "", errors.Join(err, s.uncountLink(context.WithoutCancel(ctx), o.ID))
 	}
 	if _, err := s.db.write.ExecContext(ctx, `UPDATE orders SET pay_token = $2 WHERE id = $1`, o.ID, created.PayToken.String()); err != nil {
 		return "", err
 	}
 	return s.client.CheckoutURL(created.PayToken)
+}
+
+// uncountLink takes back the count of a link that was not created: while the service is
+// away, a customer may try as often as it takes.
+func (s *shop) uncountLink(ctx context.Context, id string) error {
+	_, err := s.db.write.ExecContext(ctx, `UPDATE orders SET links = links - 1 WHERE id = $1`, id)
+	return err
 }
 
 func (o order) request() payments.CreateRequest {

@@ -53,7 +53,8 @@ func (s *shop) showReceipt(w http.ResponseWriter, r *http.Request) error {
 }
 
 const (
-	maxListeners = 500
+	maxListeners = 500              // of one process
+	maxPerOrder  = 8                // so that one order's address cannot take every place
 	listenFor    = 10 * time.Minute // the browser comes back by itself
 	writeTimeout = 10 * time.Second
 	beat         = 15 // looks between two signs of life
@@ -62,13 +63,12 @@ const (
 // liveOrder sends the part of the order page that changes, each time it has changed, as
 // server-sent events.
 func (s *shop) liveOrder(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.live <- struct{}{}:
-		defer func() { <-s.live }()
-	default:
+	id := r.PathValue("id")
+	if !s.live.enter(id) {
 		http.Error(w, "too many pages listen; load this one again", http.StatusServiceUnavailable)
 		return
 	}
+	defer s.live.leave(id)
 	ctx, cancel := context.WithTimeout(r.Context(), listenFor)
 	defer cancel()
 	w.Header().Set("Content-Type", "text/event-stream")

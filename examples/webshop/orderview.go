@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"database/sql"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +16,7 @@ import (
 // deposit is money that has come, and what became of it.
 type deposit struct {
 	Payment, OrderID, Method, Outcome, ReturnedBy string
+	RefusedBy, Why                                string // if a person decided that it goes back
 	Amount, GiveBack                              int64
 	VerifiedAt, ReturnedAt                        time.Time
 }
@@ -29,11 +32,12 @@ func (d deposit) MethodKey() string {
 	return "method.other"
 }
 
-const selectDeposit = `SELECT payment, order_id, method, outcome, returned_by, amount, give_back, verified_at, returned_at FROM deposits`
+const selectDeposit = `SELECT payment, order_id, method, outcome, returned_by, coalesce(refused_by, ''), coalesce(why, ''),
+	amount, give_back, verified_at, returned_at FROM deposits LEFT JOIN refusals USING (payment)`
 
 func scanDeposit(rows *sql.Rows, d *deposit) error {
 	var verified, returned int64
-	err := rows.Scan(&d.Payment, &d.OrderID, &d.Method, &d.Outcome, &d.ReturnedBy, &d.Amount, &d.GiveBack, &verified, &returned)
+	err := rows.Scan(&d.Payment, &d.OrderID, &d.Method, &d.Outcome, &d.ReturnedBy, &d.RefusedBy, &d.Why, &d.Amount, &d.GiveBack, &verified, &returned)
 	d.VerifiedAt, d.ReturnedAt = since(verified), since(returned)
 	return err
 }
@@ -164,10 +168,18 @@ func (o *orderView) hear(e inbox.Entry) {
 	}
 }
 
-// whole is the won of an amount; sums in fractions are shown in the back office alone.
+// whole is the won of an amount. A fraction of a won counts as a whole one, so that nobody
+// gets back less than was paid; the back office shows the exact sum.
 func whole(a payments.Amount) int64 {
-	won, _ := a.Int64()
-	return won
+	if won, ok := a.Int64(); ok {
+		return won
+	}
+	digits, _, _ := strings.Cut(a.String(), ".")
+	won, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || a.Sign() < 0 {
+		return 0
+	}
+	return won + 1
 }
 
 func (s *shop) checkoutURL(payToken string) (string, error) {

@@ -4,9 +4,11 @@ package main
 
 import (
 	"database/sql"
+	"fmt"
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -68,6 +70,33 @@ func TestReplicas(t *testing.T) {
 	for _, r := range replicas[1:] {
 		r.stop()
 	}
+}
+
+// TestHungReplica: a replica that stands still loses the lock, and another one polls.
+func TestHungReplica(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	mock := mockserver.RunT(t)
+	holder := func() int {
+		return count(t, db, fmt.Sprintf(`SELECT coalesce(max(pid), 0) FROM pg_locks JOIN pg_database d ON d.oid = database
+			WHERE d.datname = current_database() AND locktype = 'advisory' AND granted AND objid = %d`, uint32(pollLock&0xffffffff)))
+	}
+	polls := func() (n int) {
+		for _, r := range mock.Requests() {
+			if r.Path == "/callback/rest" {
+				n++
+			}
+		}
+		return n
+	}
+	hung := startReplicas(t, db.DSN, mock, 1)[0]
+	require.Eventually(t, func() bool { return holder() != 0 }, patience, tick)
+	first := holder()
+	startReplicas(t, db.DSN, mock, 1)
+	require.NoError(t, hung.cmd.Process.Signal(syscall.SIGSTOP))
+	require.Eventually(t, func() bool { now := holder(); return now != 0 && now != first }, patience, tick)
+	before := polls()
+	require.Eventually(t, func() bool { return polls() > before }, patience, tick)
 }
 
 // explain tells what is unfinished, if the test has failed.

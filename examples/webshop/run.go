@@ -80,8 +80,8 @@ func (s *shop) pollWithLock(ctx context.Context) error {
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // ends the session, and the lock with it
 		_ = conn.Close()
 	}()
-	var mine bool
-	if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(pollLock)).Scan(&mine); err != nil || !mine {
+	mine, err := lock(ctx, conn)
+	if err != nil || !mine {
 		return s.tryLater(ctx, err)
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -95,6 +95,16 @@ func (s *shop) pollWithLock(ctx context.Context) error {
 		}
 	}()
 	return s.poll.Run(ctx)
+}
+
+// lock asks for the lock, in a session that the server ends when it hears nothing of it for
+// a while: so a replica that hangs does not keep the lock.
+func lock(ctx context.Context, conn *sql.Conn) (mine bool, err error) {
+	if _, err := conn.ExecContext(ctx, `SET idle_session_timeout = '10s'`); err != nil {
+		return false, err
+	}
+	err = conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(pollLock)).Scan(&mine)
+	return mine, err
 }
 
 // held tells whether the session that holds the lock is alive.

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS orders (
 	total      BIGINT NOT NULL,  -- won
 	lang       TEXT NOT NULL,
 	pay_token  TEXT NOT NULL DEFAULT '', -- of the newest payment link
-	links      BIGINT NOT NULL DEFAULT 0, -- payment links asked for
+	links      BIGINT NOT NULL DEFAULT 0, -- payment links created, or being created
 	created_at BIGINT NOT NULL,  -- Unix seconds, as all times here
 	deadline   BIGINT NOT NULL
 );
@@ -33,3 +33,9 @@ CREATE TABLE IF NOT EXISTS deposits (
 	returned_by TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS deposits_by_order ON deposits (order_id);
+-- Who decided that the money of a payment goes back, and why.
+CREATE TABLE IF NOT EXISTS refusals (
+	payment    TEXT PRIMARY KEY,
+	refused_by TEXT NOT NULL,
+	why        TEXT NOT NULL
+);

@@ -59,6 +59,9 @@ func readSettings(args []string, env func(string) string, out io.Writer) (settin
 	if flags.NArg() > 0 {
 		return s, fmt.Errorf("webshop: %q is not understood; see -h", flags.Arg(0))
 	}
+	if s.Demo && s.Postgres != "" {
+		return s, errors.New("webshop: --demo has a database of its own, that is gone afterwards; leave --postgres out")
+	}
 	return s, nil
 }
 

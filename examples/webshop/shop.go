@@ -20,7 +20,7 @@ type shop struct {
 	hook   *webhook.Handler
 	poll   *poller.Poller
 	guard  *guard
-	live   chan struct{} // a place for each page that listens
+	live   listeners     // the pages that listen
 	ending chan struct{} // closed when pages must stop listening
 }
 
@@ -29,7 +29,7 @@ func openShop(ctx context.Context, cfg settings) (*shop, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	s := &shop{settings: cfg, live: make(chan struct{}, maxListeners), ending: make(chan struct{})}
+	s := &shop{settings: cfg, ending: make(chan struct{})}
 	var err error
 	if s.client, err = payments.New(payments.Config{BaseURL: cfg.BaseURL, CheckoutURL: cfg.CheckoutURL, Token: cfg.Token}); err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ type view struct {
 }
 
 func (s *shop) view(r *http.Request, name, title string) *view {
-	v := &view{Name: name, Title: title, Lang: chosen(r), Path: r.URL.Path}
+	v := &view{Name: name, Title: title, Lang: chosen(r), Path: r.URL.EscapedPath()}
 	if r.Method != http.MethodGet {
 		v.Path = "/"
 	}

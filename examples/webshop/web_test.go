@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -105,16 +106,59 @@ func TestForms(t *testing.T) {
 	require.NotContains(t, v.get("/"), w.mock.Token())
 }
 
+// TestOwnLinks: an odd address does not make the page point to another host.
+func TestOwnLinks(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for _, path := range []string{"/%2Fother.example", "/%5Cother.example", "/office/%2Fother.example"} {
+		resp, err := w.visitor().client.Get(w.url + path)
+		require.NoError(t, err)
+		body := read(t, resp)
+		require.Equal(t, http.StatusNotFound, resp.StatusCode)
+		require.Contains(t, body, `href="`+path+`?lang=ko"`)
+	}
+}
+
+// TestListeners: the pages of one order cannot take the places of the others.
+func TestListeners(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v := w.visitor()
+	id, _ := v.order("tea", 1)
+	other, _ := v.order("cup", 1)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	live := func(order string) int {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/orders/"+order+"/live", nil)
+		require.NoError(t, err)
+		resp, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return resp.StatusCode
+	}
+	for range maxPerOrder {
+		require.Equal(t, http.StatusOK, live(id))
+	}
+	require.Equal(t, http.StatusServiceUnavailable, live(id))
+	require.Equal(t, http.StatusOK, live(other))
+	leave()
+	require.Eventually(t, func() bool { return w.shop.live.count() == 0 }, patience, tick)
+}
+
 // TestNoService: an order is placed although the service does not answer, and is paid once
 // it does.
 func TestNoService(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	v := w.visitor()
-	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "create", Kind: "status-before", Status: 500, Nth: 1}))
+	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "create", Kind: "status-before", Status: 500}))
 	id := uuid.NewString()
 	require.Equal(t, "/orders/"+id, v.done("/orders", "order", id, "count-tea", "1"))
 	require.Contains(t, v.get("/orders/"+id), "The payment could not be prepared")
+	for range maxLinks { // what was not created does not count
+		resp, _ := v.post("/orders/"+id+"/pay", nil)
+		require.Equal(t, http.StatusInternalServerError, resp.StatusCode)
+	}
 	w.mock.ClearFaults()
 	link := v.done("/orders/" + id + "/pay")
 	w.pay(link[len(link)-36:], 0)
