@@ -37,7 +37,7 @@ const (
 	left       = 56
 	top        = 108
 	rowHeight  = plotHeight + 40
-	fullWidth  = left + plotWidth + 24
+	fullWidth  = left + plotWidth + 36
 )
 
 const style = `svg{--b:#fff;--t:#24292f;--m:#57606a;--g:#d8dee4;--s:#f3f5f7;--c0:#0969da;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#6e7781}` +
