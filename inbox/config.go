@@ -61,6 +61,13 @@ type Config struct {
 	// Catalogue gives the products of a game store by metadata.game_product. A payment
 	// with a product is checked against it and needs no order.
 	Catalogue map[string]Product
+	// NotBefore, if set, is when this ledger began. A payment that belongs to no registered
+	// order and that the service verified before goes to review as too_old, since another
+	// ledger may have handed it over and anybody who knows its id can send its webhook
+	// again; so does one whose record tells no such time. Leave a minute for clocks that
+	// differ. Set it with AcceptUnknown or Catalogue when a new ledger takes over from an
+	// older one. Default: no limit.
+	NotBefore time.Time
 
 	// Concurrency is how many handlers run at once. Default 8; on SQLite, whose file has
 	// one writer, they run one after the other.

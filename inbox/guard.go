@@ -36,6 +36,8 @@ func (cfg *Config) judge(p payments.Payment, order *expectation) Reason {
 		return ReasonNoMoney
 	case order != nil:
 		return order.judge(p)
+	case !cfg.NotBefore.IsZero() && p.VerifiedAt.Before(cfg.NotBefore):
+		return ReasonTooOld
 	case p.Metadata.GameProduct != "" && cfg.Catalogue != nil:
 		product, known := cfg.Catalogue[p.Metadata.GameProduct]
 		if !known {

@@ -59,6 +59,7 @@ const (
 	ReasonUnderpaid    Reason = "underpaid"           // less than the order's amount
 	ReasonOverpaid     Reason = "overpaid"            // more than the order's amount
 	ReasonUnknownOrder Reason = "unknown_order"       // no order of this id, nor an open one of this identifier
+	ReasonTooOld       Reason = "too_old"             // no order, and verified before Config.NotBefore
 	ReasonIdentifier   Reason = "identifier_mismatch" // the order of this id has another identifier
 	ReasonItems        Reason = "items_mismatch"      // the order of this id has other items
 	ReasonProduct      Reason = "unknown_product"     // the product is not in the catalogue

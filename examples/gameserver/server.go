@@ -34,6 +34,9 @@ type server struct {
 	ln     net.Listener // for webhooks and the game's calls, if there is one
 }
 
+// clocksDiffer is by how much the service's clock may be behind this one.
+const clocksDiffer = time.Minute
+
 // open makes everything and starts nothing.
 func open(ctx context.Context, cfg settings) (*server, error) {
 	s := &server{cfg: cfg}
@@ -70,18 +73,25 @@ func (s *server) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.box, err = inbox.Open(ctx, inbox.Config{SQLite: s.ledger, Client: s.watch, Handler: s.book.Handle, HandlerTimeout: 5 * time.Second, Catalogue: catalogue.Inbox()})
+	s.box, err = inbox.Open(ctx, inbox.Config{
+		SQLite: s.ledger, Client: s.watch, Handler: s.book.Handle, HandlerTimeout: 5 * time.Second, Catalogue: catalogue.Inbox(),
+		NotBefore: s.book.Born().Add(-clocksDiffer), // a new ledger does not know what was given before
+	})
 	if err != nil {
 		return err
 	}
-	if s.hook, err = webhook.New(webhook.Config{Client: s.watch, Sink: s.box}); err != nil {
+	hook := webhook.Config{Client: s.watch, Sink: s.box}
+	if cfg.HookSecret != "" {
+		hook.PathSecrets = []string{cfg.HookSecret}
+	}
+	if s.hook, err = webhook.New(hook); err != nil {
 		return err
 	}
 	s.poller, err = poller.New(poller.Config{Client: client, Sink: s.box, IntervalMin: cfg.pace.pollMin, IntervalMax: cfg.pace.pollMax})
 	if err != nil {
 		return err
 	}
-	s.desk = &grant.Desk{Book: s.book, Box: s.box, Poller: s.poller, Watch: s.watch, Secrets: []string{cfg.token, cfg.secret}}
+	s.desk = &grant.Desk{Book: s.book, Box: s.box, Poller: s.poller, Watch: s.watch, Secrets: []string{cfg.token, cfg.secret, cfg.HookSecret}}
 	return nil
 }
 
@@ -107,7 +117,11 @@ func (s *server) addresses() string {
 		lines = append(lines, "players connect to "+s.town.ln.Addr().String()+" (telnet or nc, then: login ACCOUNT)")
 	}
 	if s.ln != nil {
-		lines = append(lines, "webhooks come to http://"+s.ln.Addr().String()+"/hook")
+		path := "/hook"
+		if s.cfg.HookSecret != "" {
+			path += "/, followed by hook_secret"
+		}
+		lines = append(lines, "webhooks come to http://"+s.ln.Addr().String()+path)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -178,6 +192,7 @@ func (s *server) keepWatch(ctx context.Context) error {
 func (s *server) serveHTTP(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.Handle("/hook", s.hook)
+	mux.Handle("/hook/", s.hook)
 	mux.HandleFunc("POST /joined/{account}", s.fromGame(s.book.Joined))
 	mux.HandleFunc("POST /claim/{account}", s.fromGame(s.book.Claim))
 	web := &http.Server{

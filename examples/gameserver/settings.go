@@ -25,6 +25,9 @@ type settings struct {
 	// Listen, if set, is where the service's webhooks come, at /hook, and the game's calls
 	// POST /joined/{account} and POST /claim/{account}.
 	Listen string `json:"listen,omitempty"`
+	// HookSecret, if set, keeps strangers off: webhooks come to /hook/ and this, and to no
+	// other path. At least 22 letters or digits, made by chance.
+	HookSecret string `json:"hook_secret,omitempty"`
 
 	// One of these is the game. Town is where players of the text-mode game connect to.
 	Town string        `json:"town,omitempty"`

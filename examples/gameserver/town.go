@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"regexp"
 	"strings"
@@ -52,15 +53,31 @@ func (t *town) serve(ctx context.Context) error {
 	defer t.guests.Wait()
 	stop := context.AfterFunc(ctx, func() { _ = t.ln.Close() })
 	defer stop()
-	for {
+	for failures := 0; ; {
 		conn, err := t.ln.Accept()
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return fmt.Errorf("the town's port failed: %w", err)
 		}
+		if err != nil { // too many open files, or a player who is gone already
+			slog.WarnContext(ctx, "gameserver: a player did not get in", slog.Any("error", err))
+			pause(ctx, min(time.Second, 5*time.Millisecond<<min(failures, 10)))
+			failures++
+			continue
+		}
+		failures = 0
 		t.guests.Go(func() { t.visit(ctx, &visitor{Conn: conn}) })
+	}
+}
+
+func pause(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,11 +22,15 @@ import (
 func serving(t *testing.T) *server {
 	t.Helper()
 	mock := mockserver.RunT(t)
-	cfg := quick(settings{
+	return servingWith(t, settings{
 		URL: mock.URL(), Ledger: filepath.Join(t.TempDir(), "payments.db"), Town: "127.0.0.1:0", Listen: "127.0.0.1:0",
 		Catalogue: []grant.Product{{ID: "p", Name: "Sword", Price: payments.NewAmount(1000), Lines: []grant.Line{{Item: "sword"}}}},
 	})
-	s, err := open(t.Context(), cfg)
+}
+
+func servingWith(t *testing.T, cfg settings) *server {
+	t.Helper()
+	s, err := open(t.Context(), quick(cfg))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	served, ready := make(chan error, 1), make(chan struct{})
@@ -113,4 +118,32 @@ func TestOneLedger(t *testing.T) {
 	cfg := s.cfg
 	_, err := open(t.Context(), cfg)
 	require.ErrorIs(t, err, sqlite.ErrLocked)
+}
+
+// crowded is a port that fails at first, as one does without free file handles.
+type crowded struct {
+	net.Listener
+	failures int
+}
+
+func (c *crowded) Accept() (net.Conn, error) {
+	if c.failures > 0 {
+		c.failures--
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return c.Listener.Accept()
+}
+
+// TestTownSurvivesACrowd: players come in again once there are file handles.
+func TestTownSurvivesACrowd(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	crowd := &town{ln: &crowded{ln, 3}, online: map[string]*visitor{}}
+	go func() { served <- crowd.serve(ctx) }()
+	connect(t, ln.Addr().String())
+	cancel()
+	require.NoError(t, <-served)
 }

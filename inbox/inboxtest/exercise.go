@@ -49,6 +49,7 @@ func Exercise(t *testing.T, open func(t *testing.T) Database) {
 		{"RecordBeforeRegistration", testRecordBeforeRegistration},
 		{"Catalogue", testCatalogue},
 		{"AcceptUnknown", testAcceptUnknown},
+		{"NotBefore", testNotBefore},
 		{"SecondRecordRevivesReview", testSecondRecord},
 		{"HandlerRollsBack", testHandlerRollsBack},
 		{"HandlerFailsThenSucceeds", testHandlerFails},

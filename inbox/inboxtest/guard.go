@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -194,6 +195,45 @@ func testAcceptUnknown(t *testing.T, open func(*testing.T) Database) {
 	p.ID = s.order("order-1", 2)
 	s.accept(p)
 	require.Equal(t, string(inbox.ReasonUnderpaid), s.await(p.ID.String(), inbox.StageReview).Reason, "an order is checked all the same")
+}
+
+// testNotBefore: what may have been handed over by a ledger before this one needs a look,
+// unless an order of this ledger is for it.
+func testNotBefore(t *testing.T, open func(*testing.T) Database) {
+	born := time.Now().UTC().Truncate(time.Second)
+	s := newShop(t, open, func(c *inbox.Config) {
+		c.AcceptUnknown, c.NotBefore = true, born
+		c.Catalogue = map[string]inbox.Product{"sword": {Price: payments.NewAmount(3000)}}
+	})
+	s.run()
+	for _, tc := range []struct {
+		product  string
+		verified time.Time
+		want     inbox.Reason
+	}{
+		{"", born, ""},
+		{"sword", born, ""},
+		{"", born.Add(-time.Second), inbox.ReasonTooOld},
+		{"sword", born.Add(-time.Second), inbox.ReasonTooOld},
+		{"castle", born.Add(-time.Second), inbox.ReasonTooOld},
+		{"", time.Time{}, inbox.ReasonTooOld},
+	} {
+		p := paid("player-1", 3000)
+		p.Metadata.GameProduct, p.VerifiedAt = tc.product, tc.verified
+		s.accept(p)
+		if tc.want == "" {
+			s.requireGrantedOnce(p.ID.String())
+			continue
+		}
+		require.Equal(t, string(tc.want), s.await(p.ID.String(), inbox.StageReview).Reason, "%+v", tc)
+		require.Zero(t, s.effects(p.ID.String()))
+		require.NoError(t, s.box.Approve(t.Context(), p.ID.String(), decision))
+		s.requireGrantedOnce(p.ID.String())
+	}
+	p := paid("order-1", 10000)
+	p.ID, p.VerifiedAt = s.order("order-1", 10000), born.Add(-time.Hour)
+	s.accept(p)
+	s.requireGrantedOnce(p.ID.String())
 }
 
 // testSecondRecord: a failed voucher may be paid after all; the same record again is

@@ -11,7 +11,8 @@ import (
 )
 
 // batch gives one player what is due. It looks at the player before each unit and stops
-// when the player has left. An error means that the game or the ledger failed.
+// when the player has left. An errSilent means that the game tells nothing about
+// the player, any other error that the ledger failed.
 func (b *Book) batch(ctx context.Context, g contained, account string) error {
 	due, err := b.query(ctx, `state = 'pending' AND account = $1 AND due_at <= $2 ORDER BY due_at, payment_id, line, unit LIMIT $3`, account, now(), batchSize)
 	if err != nil {
@@ -42,9 +43,9 @@ func (b *Book) box(ctx context.Context, account string, joins int64) error {
 
 // one gives one unit, if the player is online and has room for it.
 func (b *Book) one(ctx context.Context, g contained, unit Grant) (online bool, err error) {
-	p, err := g.player(ctx, unit.Account)
+	p, err := b.ask(ctx, g, unit.Account)
 	if err != nil {
-		return false, fmt.Errorf("the game does not tell whether %s is online: %w", unit.Account, err)
+		return false, err
 	}
 	if !p.Online {
 		return false, nil

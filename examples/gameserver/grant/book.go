@@ -39,7 +39,8 @@ type Config struct {
 	// BackoffMin and BackoffMax bound the wait after a failure of the game, which doubles.
 	// Defaults 1 s and 1 min.
 	BackoffMin, BackoffMax time.Duration
-	// MaxAttempts is how often a unit is given to a game that fails, until it needs review.
+	// MaxAttempts is how often a unit is given to a game that fails, and how often a game
+	// that answers for others is asked for its player, until it needs review.
 	// Default 20.
 	MaxAttempts int
 
@@ -50,11 +51,14 @@ type Config struct {
 // Book is the ledger of grants. Its methods may be called at once from many goroutines.
 type Book struct {
 	cfg     Config
+	born    time.Time
 	running atomic.Bool
 	wake    chan struct{}
 	lookNow atomic.Bool
 	joins   atomic.Int64 // how often a player has joined
 	looked  string       // the claim box was looked through up to this account
+	heard   int64        // how often the game has told about a player; of the worker alone
+	silent  map[string]silence
 }
 
 // ErrRunning is the error of a second Run: one worker hands out the units.
@@ -71,7 +75,8 @@ CREATE INDEX IF NOT EXISTS grants_due ON grants (state, due_at) WHERE state <> '
 CREATE INDEX IF NOT EXISTS grants_account ON grants (account, created_at);
 CREATE TABLE IF NOT EXISTS grants_decisions (
 	grant_key TEXT NOT NULL, at INTEGER NOT NULL, action TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL
-);`
+);
+CREATE TABLE IF NOT EXISTS grants_born (one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);`
 
 // Open checks cfg, makes the tables where they are missing, and returns the Book. It starts
 // nothing; see Run.
@@ -83,7 +88,25 @@ func Open(ctx context.Context, cfg Config) (*Book, error) {
 	if _, err := cfg.SQLite.Writer.ExecContext(ctx, schema); err != nil {
 		return nil, fmt.Errorf("grant: the tables cannot be made: %w", err)
 	}
-	return &Book{cfg: cfg, wake: make(chan struct{}, 1)}, nil
+	born, err := bornAt(ctx, cfg.SQLite.Writer)
+	if err != nil {
+		return nil, fmt.Errorf("grant: the book cannot be read: %w", err)
+	}
+	return &Book{cfg: cfg, born: born, wake: make(chan struct{}, 1), silent: map[string]silence{}}, nil
+}
+
+// Born is when the book was made, in UTC; it survives restarts. What was bought before may
+// have been given by another program: see inbox.Config.NotBefore.
+func (b *Book) Born() time.Time { return b.born }
+
+// bornAt writes the time down where it is missing.
+func bornAt(ctx context.Context, writer *sql.DB) (time.Time, error) {
+	if _, err := writer.ExecContext(ctx, `INSERT INTO grants_born (one, at) VALUES (1, $1) ON CONFLICT DO NOTHING`, now()); err != nil {
+		return time.Time{}, err
+	}
+	var at int64
+	err := writer.QueryRowContext(ctx, `SELECT at FROM grants_born`).Scan(&at)
+	return time.UnixMicro(at).UTC(), err
 }
 
 func setDefaults(cfg *Config) {

@@ -1,6 +1,9 @@
 package grant
 
-import "context"
+import (
+	"context"
+	"log/slog"
+)
 
 // Joined is called by the game when a player has joined: what is in the player's claim box
 // is given now. It returns the number of units and does not wait for them.
@@ -37,23 +40,27 @@ func (b *Book) lookThrough(ctx context.Context, g contained) error {
 	if err != nil {
 		return err
 	}
-	b.looked = ""
+	silent := 0 // players in a row
 	for _, w := range waiting {
-		if ctx.Err() != nil {
-			break
+		if ctx.Err() != nil || silent == silentInARow {
+			return ctx.Err()
 		}
-		p, err := g.player(ctx, w.Account)
+		b.looked = w.Account
+		p, err := b.ask(ctx, g, w.Account)
 		if err != nil {
-			return err
+			silent++
+			b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "grant: a claim box is not looked through", slog.Any("error", err))
+			continue
 		}
+		silent = 0
 		if p.Online && (p.Free < 0 || p.Free >= w.Slots) {
 			if _, err := b.unbox(ctx, w.Account); err != nil {
 				return err
 			}
 		}
 	}
-	if len(waiting) == lookAtOnce {
-		b.looked = waiting[lookAtOnce-1].Account
+	if len(waiting) < lookAtOnce {
+		b.looked = "" // from the beginning, the next time
 	}
 	return nil
 }

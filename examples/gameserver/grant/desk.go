@@ -31,16 +31,20 @@ type deskCommand struct {
 }
 
 var deskCommands = map[string]deskCommand{
-	"pending": {"pending", "what players have paid for and do not have yet", (*Desk).pending},
-	"history": {"history ACCOUNT", "all units of a player", (*Desk).history},
-	"resend":  {"resend KEY REASON…", "gives a unit again, unless it was granted", (*Desk).resend},
-	"settle":  {"settle KEY REASON…", "marks a unit as granted that you have seen to by hand", (*Desk).settle},
-	"check":   {"check", "asks the service and looks through the claim box, now", (*Desk).check},
-	"recover": {"recover PAYMENT_ID", "fetches a payment that the service's dashboard shows and the ledger does not", (*Desk).recover},
-	"report":  {"report", "how everything stands, with the secrets removed, for a support request", (*Desk).report},
+	"pending":  {"pending", "what players have paid for and do not have yet", (*Desk).pending},
+	"history":  {"history ACCOUNT", "all units of a player", (*Desk).history},
+	"resend":   {"resend KEY REASON…", "gives a unit again, unless it was granted", (*Desk).resend},
+	"settle":   {"settle KEY REASON…", "marks a unit as granted that you have seen to by hand", (*Desk).settle},
+	"payments": {"payments", "what was paid and waits for a decision, with the reason", (*Desk).payments},
+	"approve":  {"approve PAYMENT_ID REASON…", "hands a payment in review over as it is", (*Desk).approve},
+	"reject":   {"reject PAYMENT_ID REASON…", "gives nothing for a payment in review", (*Desk).reject},
+	"retry":    {"retry PAYMENT_ID REASON…", "runs a dead payment again, once its cause is mended", (*Desk).retry},
+	"check":    {"check", "asks the service and looks through the claim box, now", (*Desk).check},
+	"recover":  {"recover PAYMENT_ID", "fetches a payment that the service's dashboard shows and the ledger does not", (*Desk).recover},
+	"report":   {"report", "how everything stands, with the secrets removed, for a support request", (*Desk).report},
 }
 
-var deskOrder = []string{"pending", "history", "resend", "settle", "check", "recover", "report"}
+var deskOrder = []string{"pending", "history", "resend", "settle", "payments", "approve", "reject", "retry", "check", "recover", "report"}
 
 // Do runs a line for actor, and writes the answer to out. The error is out's alone; what is
 // wrong with the line is part of the answer.
@@ -49,7 +53,7 @@ func (d *Desk) Do(ctx context.Context, out io.Writer, actor, line string) error 
 	words := strings.Fields(line)
 	if len(words) == 0 || words[0] == "help" {
 		for _, name := range deskOrder {
-			_, _ = fmt.Fprintf(&answer, "%-22s %s\n", deskCommands[name].usage, deskCommands[name].help)
+			_, _ = fmt.Fprintf(&answer, "%-26s %s\n", deskCommands[name].usage, deskCommands[name].help)
 		}
 	} else if c, known := deskCommands[words[0]]; !known {
 		_, _ = fmt.Fprintf(&answer, "there is no command %q; try help\n", words[0])
@@ -71,6 +75,16 @@ func (d *Desk) clean(text string) string {
 
 func (d *Desk) pending(ctx context.Context, out io.Writer, _ string, _ []string) error {
 	waiting, err := d.Book.Waiting(ctx, 100)
+	if err != nil {
+		return err
+	}
+	undecided, err := d.undecided(ctx, "")
+	if n := len(undecided); n > 0 {
+		_, _ = fmt.Fprintf(out, "%d payments wait for a decision: see payments\n", n)
+		if len(waiting) == 0 {
+			return nil
+		}
+	}
 	return list(out, waiting, "nothing is pending", err)
 }
 
@@ -79,7 +93,14 @@ func (d *Desk) history(ctx context.Context, out io.Writer, _ string, args []stri
 		return errors.New("history ACCOUNT: which account?")
 	}
 	units, err := d.Book.History(ctx, args[0])
-	return list(out, units, "no units for "+args[0], err)
+	if err != nil {
+		return err
+	}
+	undecided, err := d.undecided(ctx, args[0])
+	if err := listPayments(out, undecided, err); err != nil {
+		return err
+	}
+	return list(out, units, "no units for "+args[0], nil)
 }
 
 func (d *Desk) resend(ctx context.Context, out io.Writer, actor string, args []string) error {
@@ -136,7 +157,11 @@ func (d *Desk) recover(ctx context.Context, out io.Writer, _ string, args []stri
 	if err := d.Box.Accept(ctx, p); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s is in the ledger\n", id)
+	e, err := d.Box.Get(ctx, id.String())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s is in the ledger: %s\n", id, standing(e))
 	return err
 }
 

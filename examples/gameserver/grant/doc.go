@@ -7,6 +7,7 @@
 //	book, err := grant.Open(ctx, grant.Config{SQLite: ledger, Catalogue: catalogue})
 //	box, err := inbox.Open(ctx, inbox.Config{
 //		SQLite: ledger, Client: client, Handler: book.Handle, Catalogue: catalogue.Inbox(),
+//		NotBefore: book.Born().Add(-time.Minute), // a new book does not know what was given before
 //	})
 //	go func() { boxRan <- box.Run(ctx) }()
 //	err = book.Run(ctx, game) // hands units to the game until ctx ends

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/depositpay/depositpay-go/examples/gameserver/grant"
 	"github.com/depositpay/depositpay-go/inbox"
@@ -82,6 +83,7 @@ func Example() {
 	check(err)
 	box, err := inbox.Open(ctx, inbox.Config{
 		SQLite: ledger, Client: client, Handler: book.Handle, Catalogue: catalogue.Inbox(),
+		NotBefore: book.Born().Add(-time.Minute), // a new book does not know what was given before
 	})
 	check(err)
 	boxRan := make(chan error, 1)

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // HTTP is a Game behind two calls:
@@ -29,11 +30,22 @@ type HTTP struct {
 	Secret string
 	// RefusesTwice tells that the game keeps the key with the item; see Game.Refuses.
 	RefusesTwice bool
-	// Client sends the requests. Default: one that follows no redirects.
+	// Client sends the requests. Default: one that follows no redirects, takes no proxy from
+	// the environment, and speaks HTTP/1.1, since net/http sends requests of HTTP/2 again by
+	// itself.
 	Client *http.Client
 }
 
-var noRedirects = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var plainHTTP = &http.Client{
+	Transport:     plainTransport(),
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func plainTransport() *http.Transport {
+	t := &http.Transport{Protocols: new(http.Protocols), TLSHandshakeTimeout: 5 * time.Second, IdleConnTimeout: 2 * time.Second}
+	t.Protocols.SetHTTP1(true)
+	return t
+}
 
 // Refuses is RefusesTwice.
 func (h *HTTP) Refuses() bool { return h.RefusesTwice }
@@ -73,7 +85,7 @@ func (h *HTTP) call(ctx context.Context, method, path string, body []byte, resul
 	}
 	client := h.Client
 	if client == nil {
-		client = noRedirects
+		client = plainHTTP
 	}
 	resp, err := client.Do(req)
 	if err != nil {

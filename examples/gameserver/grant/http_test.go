@@ -88,3 +88,24 @@ func TestHTTPCut(t *testing.T) {
 	_, err = h.Give(t.Context(), delivery(account))
 	require.ErrorIs(t, err, grant.ErrNotGiven)
 }
+
+// TestPlainHTTP: no proxy of the environment hears the secret, and HTTP/2 does not send a
+// request twice by itself.
+func TestPlainHTTP(t *testing.T) {
+	t.Parallel()
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"online": true, "free": r.ProtoMajor})
+	}))
+	web.EnableHTTP2 = true
+	web.StartTLS()
+	t.Cleanup(web.Close)
+	transport := grant.PlainTransport()
+	t.Cleanup(transport.CloseIdleConnections)
+	require.Nil(t, transport.Proxy)
+	transport.TLSClientConfig = web.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	transport.TLSClientConfig.NextProtos = nil
+	h := &grant.HTTP{URL: web.URL, Client: &http.Client{Transport: transport}}
+	p, err := h.Player(t.Context(), account)
+	require.NoError(t, err)
+	require.Equal(t, 1, p.Free, "the version of HTTP")
+}

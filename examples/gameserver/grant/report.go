@@ -39,6 +39,9 @@ func (d *Desk) report(ctx context.Context, out io.Writer, _ string, _ []string) 
 	if err := d.reviews(ctx, say); err != nil {
 		return err
 	}
+	if err := d.undecidedLines(ctx, say); err != nil {
+		return err
+	}
 	foreign, err := d.Watch.Check(ctx, d.Box)
 	if err != nil {
 		return err

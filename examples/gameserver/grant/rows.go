@@ -79,6 +79,16 @@ func (b *Book) moveAll(ctx context.Context, account string, from, to State, reas
 	return int(n), err
 }
 
+// putOff makes what an account has pending due later.
+func (b *Book) putOff(ctx context.Context, account, reason string, due time.Time) error {
+	_, err := b.cfg.SQLite.Writer.ExecContext(ctx, `UPDATE grants SET reason = $2, changed_at = $3, due_at = max(due_at, $4)
+		WHERE state = 'pending' AND account = $1`, account, reason, now(), due.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("grant: the book cannot be written: %w", err)
+	}
+	return nil
+}
+
 func (b *Book) moved(result sql.Result, err error) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("grant: the book cannot be written: %w", err)

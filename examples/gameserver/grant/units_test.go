@@ -3,6 +3,7 @@ package grant_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -88,4 +89,14 @@ func TestCatalogue(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, c.Inbox()["p-sword"].PerItem)
 	require.Equal(t, payments.NewAmount(5000), c.Inbox()["p-pack"].Price)
+}
+
+// TestBorn: the book remembers when it was made.
+func TestBorn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	require.WithinDuration(t, time.Now(), b.Born(), time.Minute)
+	again, err := grant.Open(t.Context(), b.cfg)
+	require.NoError(t, err)
+	require.Equal(t, b.Born(), again.Born())
 }

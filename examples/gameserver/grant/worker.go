@@ -2,6 +2,7 @@ package grant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -49,12 +50,20 @@ func (b *Book) round(ctx context.Context, g contained, recovered *bool, nextLook
 			return err
 		}
 	}
-	for ctx.Err() == nil {
+	for silent := 0; ctx.Err() == nil; {
 		first, err := b.query(ctx, `state = 'pending' AND due_at <= $1 ORDER BY due_at LIMIT 1`, now())
 		if err != nil || len(first) == 0 {
 			return err
 		}
-		if err := b.batch(ctx, g, first[0].Account); err != nil {
+		failed := b.batch(ctx, g, first[0].Account)
+		if !errors.Is(failed, errSilent) {
+			silent, err = 0, failed
+		} else if err = b.postpone(ctx, first[0].Account, failed); err == nil {
+			if silent++; silent == silentInARow {
+				err = failed
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}

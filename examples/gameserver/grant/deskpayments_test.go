@@ -1,0 +1,71 @@
+package grant_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// storePayment is a record of the game store.
+func storePayment(product string, amount int64) payments.Payment {
+	return payments.Payment{
+		ID: uuid.New(), Identifier: account, Status: payments.StatusComplete, PaidAmount: payments.NewAmount(amount),
+		Metadata: payments.Metadata{GameProduct: product},
+	}
+}
+
+// TestDeskPayments: what was paid and became no unit is seen and decided at the desk.
+func TestDeskPayments(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.run(o.box.Run, func(ctx context.Context) error { return o.desk.Book.Run(ctx, newGame(true)) })
+	require.Equal(t, "no payment waits for a decision\n", o.do("payments"))
+	cheap, wrong, bare := storePayment(o.sword.ID, 900), storePayment(o.sword.ID, 800), storePayment(o.sword.ID, 1000)
+	bare.Metadata.GameProduct = ""
+	for _, p := range []payments.Payment{cheap, wrong, bare} {
+		require.NoError(t, o.box.Accept(t.Context(), p))
+		o.until("payments", p.ID.String())
+	}
+	line := cheap.ID.String() + `  "` + account + `" paid 900  review: price_mismatch`
+	require.Contains(t, o.do("payments"), line)
+	require.Contains(t, o.do("history "+account), line)
+	require.Equal(t, "3 payments wait for a decision: see payments\n", o.do("pending"))
+	require.Contains(t, o.do("report"), "needs a decision: "+cheap.ID.String()+", review: price_mismatch")
+	require.NotContains(t, o.do("report"), account)
+
+	require.Contains(t, o.do("approve "+cheap.ID.String()), "which payment, and why?")
+	require.Equal(t, cheap.ID.String()+" is handed over as it is\n", o.do("approve "+cheap.ID.String()+" the price was changed"))
+	o.until("history "+account, cheap.ID.String()+":1:1  "+account+"  sword  granted at ")
+	require.Contains(t, o.do("reject "+wrong.ID.String()+" paid back"), wrong.ID.String()+" is rejected")
+	require.NotContains(t, o.do("payments"), wrong.ID.String())
+	require.Contains(t, o.do("retry "+cheap.ID.String()+" again"), "not possible in this stage")
+
+	// The grant cannot tell what this one was for: it goes among the dead, and stays there.
+	o.do("approve " + bare.ID.String() + " who knows")
+	dead := o.until("payments", "dead: ")
+	require.Contains(t, dead, "names neither a product nor an item")
+	require.Equal(t, bare.ID.String()+" runs again\n", o.do("retry "+bare.ID.String()+" is it mended?"))
+	o.until("payments", "dead: ")
+	audit, err := o.box.Audit(t.Context(), bare.ID.String())
+	require.NoError(t, err)
+	require.Len(t, audit, 2)
+	require.Equal(t, "Kim", audit[1].Decision.Actor)
+	require.Equal(t, "is it mended?", audit[1].Decision.Reason)
+}
+
+// TestRecoverSaysWhereItStands: what is in the ledger may still need a decision.
+func TestRecoverSaysWhereItStands(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	var err error
+	o.sword, err = o.mock.SaveProduct(mockserver.Product{Name: "Not in the catalogue", Price: 1000})
+	require.NoError(t, err)
+	o.run(o.box.Run)
+	id := o.sell().String()
+	o.until("recover "+id, id+" is in the ledger: review: unknown_product")
+}
