@@ -112,10 +112,13 @@ func (c *campaign) do(db *sql.DB, statements ...string) {
 }
 
 // open begins the merchants.
-func (c *campaign) open() {
+func (c *campaign) open() { c.begin(func() mutant { return c.profile.Mutant }) }
+
+// begin begins the merchants, of which one polls; each is what the function says.
+func (c *campaign) begin(next func() mutant) {
 	for i := range c.profile.Merchants {
 		cfg := childConfig{
-			Service: c.service.URL(), Token: c.service.Token(), SQLite: c.path, Poll: i == 0, Mutant: c.profile.Mutant,
+			Service: c.service.URL(), Token: c.service.Token(), SQLite: c.path, Poll: i == 0, Mutant: next(),
 			Products: map[string]int64{c.customers.product.ID: price},
 		}
 		if c.cluster != nil {

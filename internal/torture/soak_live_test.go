@@ -57,24 +57,9 @@ func (s *soak) run() *result {
 	return r
 }
 
-// open begins the merchants, of which one polls.
+// open begins the merchants, which tell about themselves.
 func (s *soak) open() {
-	for i := range s.profile.Merchants {
-		socket := filepath.Join(s.t.TempDir(), "self")
-		cfg := childConfig{
-			Service: s.service.URL(), Token: s.service.Token(), SQLite: s.path, Poll: i == 0, Mutant: soaking + mutant(socket),
-			Products: map[string]int64{s.customers.product.ID: price},
-		}
-		if s.cluster != nil {
-			cfg.DSN = s.cluster.DSN("postgres")
-		}
-		s.merchants = append(s.merchants, &merchant{cfg: cfg, ambiguous: &s.ambiguous, failed: s.check})
-	}
-	for _, m := range s.merchants {
-		require.NoError(s.t, m.start())
-	}
-	s.t.Cleanup(s.close)
-	s.awaitReady()
+	s.begin(func() mutant { return soaking + mutant(filepath.Join(s.t.TempDir(), "self")) })
 }
 
 // live is the time of the soak.
