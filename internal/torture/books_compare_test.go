@@ -27,6 +27,10 @@ func TestPlan(t *testing.T) {
 	for _, e := range p[paused] {
 		assert.Greater(t, e.For, shortLease)
 	}
+	for kind, events := range newPlan(7, 6*time.Second, usual("postgres")) {
+		assert.NotEmpty(t, events, "a short campaign has some of everything: %s", kind)
+	}
+	assert.Len(t, newPlan(7, 6*time.Second, usual("postgres")), len(p))
 	ten := newPlan(7, 10*time.Minute, usual("postgres"))
 	assert.GreaterOrEqual(t, len(ten[killed]), 150)
 	assert.GreaterOrEqual(t, len(ten[paused]), 50)

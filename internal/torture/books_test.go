@@ -32,7 +32,8 @@ type line struct {
 type ledgers struct {
 	payments map[string]row
 	effects  map[string]int
-	polls    []line // by opened
+	polls    []line          // by opened
+	raw      map[string]bool // see readRaw
 }
 
 // read reads the merchant's books as they are at one moment.
@@ -90,6 +91,7 @@ const (
 	lost       wrong = "lost"
 	doubled    wrong = "doubled"
 	unverified wrong = "unverified"
+	hushed     wrong = "silent"
 )
 
 // finding is a payment that breaks a promise.

@@ -34,6 +34,8 @@ type campaign struct {
 	path      string          // of SQLite
 	books     *sql.DB         // for reading
 	ambiguous reports
+	told      told
+	forgets   bool // the merchants drop what they received once it is old
 	turn      atomic.Int64
 	did       map[trouble]int // under mu
 	mu        sync.Mutex
@@ -53,7 +55,7 @@ func (c *campaign) check(err error) {
 // run is a whole campaign: trouble, calm, books.
 func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	t.Helper()
-	c := &campaign{t: t, seed: seed, length: length, profile: p, plan: newPlan(seed, length, p), did: map[trouble]int{}, failed: make(chan error, 1)}
+	c := &campaign{t: t, seed: seed, length: length, profile: p, plan: newPlan(seed, length, p), did: map[trouble]int{}, told: told{ids: map[string]string{}}, failed: make(chan error, 1)}
 	var err error
 	c.service, err = newService(c.toMerchants())
 	require.NoError(t, err)
@@ -67,6 +69,7 @@ func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	troubled := time.Since(began)
 	c.calm()
 	r := c.judge()
+	c.sound()
 	r.Length, r.Troubled, r.Took = length.Seconds(), troubled.Seconds(), time.Since(began).Seconds()
 	c.close()
 	return r
@@ -153,6 +156,16 @@ func (c *campaign) awaitReady() {
 		}
 		return true
 	})
+}
+
+// sound fails the test if the campaign itself has failed.
+func (c *campaign) sound() {
+	c.t.Helper()
+	select {
+	case err := <-c.failed:
+		require.NoError(c.t, err, "the campaign itself failed; seed %d", c.seed)
+	default:
+	}
 }
 
 // await waits until ok, and fails the campaign if it does not come to that.

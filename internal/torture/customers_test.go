@@ -153,6 +153,9 @@ func (k *customers) order(identifier string) (string, error) {
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("HTTP %d: %s", response.StatusCode, id)
 	}
+	if err == nil {
+		k.c.told.add(string(id), "the link of an order")
+	}
 	return string(id), err
 }
 

@@ -25,11 +25,19 @@
 //
 // # The verdict
 //
-//	lost        the service completed it, and it has no effect, and nobody was told
+//	lost        the service completed it, and it has no effect, and is not ambiguous
 //	doubled     it has more than one effect
 //	unverified  it has an effect and was not paid, or not what was asked for
+//	silent      the answer of a poll is lost, and nobody was told of it
 //
-// All three must be 0. A poll whose answer is dropped may take a payment whose id nobody
-// can know: bought in the store, and not yet named by a webhook. Such payments are
-// counted as ambiguous, if each has a report of a possible loss of its own; see explain.
+// All four must be 0. What happened to polls is not taken from the merchants: a witness
+// stands before the service and sees each of them. A poll whose answer is lost may take a
+// payment whose id nobody can know: bought in the store, and not yet named by a webhook.
+// Such payments are counted as ambiguous, if that very poll is reported; see explain.
+//
+// # The soak
+//
+// "make soak" lets the same merchants run on for hours with a service that fails now and
+// then, kills nobody, and looks at what the processes hold: memory, descriptors,
+// goroutines, the log of the database, the age of what waits. It ends with the same books.
 package torture

@@ -4,6 +4,7 @@ package torture
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,84 +13,209 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestExplain: a payment is ambiguous if a poll took it and a report of its own tells of
-// that poll, and lost otherwise.
+// TestExplain: a lost answer of a poll is ambiguous if its own poll is reported and
+// nobody could know the id, and breaks a promise otherwise.
 func TestExplain(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	// The polls come every 100 ms, and take the payments a, b, c ...
+	answers := func(faults ...string) (polls []poll) {
+		for i, fault := range faults {
+			p := poll{n: i, at: start.Add(time.Duration(i) * 100 * time.Millisecond), payment: string(rune('a' + i)), fault: fault, whole: fault == ""}
+			if named, empty := strings.CutPrefix(fault, "empty "); empty {
+				p.payment, p.fault = "", named
+			}
+			polls = append(polls, p)
+		}
+		return polls
+	}
+	at := func(ms int, outcome string) line {
+		then := start.Add(time.Duration(ms) * time.Millisecond).UnixMicro()
+		return line{opened: then, beat: then, outcome: outcome}
+	}
+	run := at(-50, "clean")
+	const drop, ambiguous = "drop-after", "ambiguous: EOF"
+	for _, c := range []struct {
+		name      string
+		polls     []poll
+		lines     []line
+		arrived   string // payments whose raw answer was written down
+		missing   string // from the books
+		told      string // whose id was answered 200
+		ambiguous int
+		lost      string
+		silent    string // the numbers of the polls
+	}{
+		{name: "all arrived", polls: answers("", ""), lines: []line{run}, arrived: "ab"},
+		{name: "a report", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", ambiguous: 1},
+		{name: "no report", polls: answers(drop), lines: []line{run}, missing: "a", lost: "a", silent: "0"},
+		{name: "no report, and it came back", polls: answers(drop), lines: []line{run}, silent: "0"},
+		{name: "of another poll", polls: answers("", drop, ""), lines: []line{run, at(10, ambiguous), at(210, ambiguous)}, arrived: "ac", missing: "b", lost: "b", silent: "1"},
+		{name: "one for two", polls: answers(drop, drop), lines: []line{run, at(110, ambiguous)}, missing: "ab", ambiguous: 1, lost: "a", silent: "0"},
+		{name: "one for two, at the edge", polls: answers(drop, drop), lines: []line{run, at(98, ambiguous)}, missing: "ab", ambiguous: 1, lost: "b", silent: "1"},
+		{name: "two for two", polls: answers(drop, drop), lines: []line{run, at(1, ambiguous), at(101, ambiguous)}, missing: "ab", ambiguous: 2},
+		{name: "killed at the last poll", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", ambiguous: 1},
+		{name: "killed after it had polled on", polls: answers(drop, ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "killed, and another polls", polls: answers(drop, ""), lines: []line{at(-50, "unclean"), at(50, "clean")}, arrived: "b", missing: "a", ambiguous: 1},
+		{name: "killed later, and another polls", polls: answers(drop, "", ""), lines: []line{at(-50, "unclean"), at(150, "clean")}, arrived: "bc", missing: "a", lost: "a", silent: "0"},
+		{name: "the other one was killed", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "unclean")}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "killed before it wrote it down", polls: answers(""), lines: []line{at(-50, "unclean")}, missing: "a", ambiguous: 1},
+		{name: "whole, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "written down, and not in the books", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},
+		{name: "its id was known", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", told: "a", lost: "a"},
+		{name: "a confirm took it", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "x", lost: "x"},
+		{name: "nothing was waiting", polls: answers("empty drop-before", ""), lines: []line{run}, arrived: "b", silent: "0"},
+		{name: "nothing was waiting, reported", polls: answers("empty reset-after"), lines: []line{run, at(3, ambiguous)}},
+		{name: "nothing was waiting, and it said so", polls: answers("empty status-before status=503"), lines: []line{run}},
+	} {
+		campaign := &campaign{told: told{ids: map[string]string{}}}
+		l := ledgers{polls: c.lines, raw: map[string]bool{}, payments: map[string]row{}}
+		for _, id := range c.arrived {
+			l.raw[string(id)] = true
+		}
+		var missing []mockserver.Payment
+		for _, id := range c.missing {
+			missing = append(missing, mockserver.Payment{ID: string(id)})
+		}
+		for _, id := range c.told {
+			campaign.told.add(string(id), "a webhook")
+		}
+		got, _, wrongs := campaign.explain(c.polls, missing, l)
+		var lostIDs, silent string
+		for _, f := range wrongs {
+			if f.Kind == lost {
+				lostIDs += f.ID
+			}
+		}
+		_, quietOnes := campaign.lostPolls(c.polls, l)
+		for _, p := range quietOnes {
+			silent += fmt.Sprint(p.n)
+		}
+		assert.Equal(t, c.ambiguous, got, c.name)
+		assert.Equal(t, c.lost, lostIDs, c.name)
+		assert.Equal(t, c.silent, silent, c.name)
+	}
+}
+
+// TestArrived: a payment that came by a poll, or whose whole answer was written down.
+func TestArrived(t *testing.T) {
+	t.Parallel()
+	c := &campaign{}
+	p := poll{payment: "a", whole: true}
+	assert.False(t, c.arrived(p, ledgers{}), "the service's word is not enough")
+	assert.True(t, c.arrived(p, ledgers{raw: map[string]bool{"a": true}}))
+	assert.True(t, c.arrived(p, ledgers{payments: map[string]row{"a": {source: inbox.ChannelPoll | inbox.ChannelWebhook}}}))
+	assert.False(t, c.arrived(p, ledgers{payments: map[string]row{"a": {source: inbox.ChannelWebhook}}}))
+	c.forgets = true
+	assert.True(t, c.arrived(p, ledgers{}), "where nobody is killed and old answers are dropped")
+	assert.False(t, c.arrived(poll{payment: "a"}, ledgers{}))
+}
+
+// TestWitness: the witness knows of each poll what it took and whether its answer left
+// the service whole.
+func TestWitness(t *testing.T) {
 	t.Parallel()
 	s, err := newService(nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	require.NoError(t, s.SetWebhook(s.Token(), ""))
 	product, err := s.SaveProduct(mockserver.Product{Name: "Sword", Price: price})
 	require.NoError(t, err)
 	user, err := s.SaveStoreUser(mockserver.StoreUser{Name: "Kim"})
 	require.NoError(t, err)
-	require.NoError(t, s.SetWebhook(s.Token(), ""))
-	buy := func(path, body string) mockserver.Payment {
-		p, err := s.Buy(product.ID, user.ID)
-		require.NoError(t, err)
-		_, err = s.Deposit(p.ID, mockserver.Deposit{})
-		require.NoError(t, err)
-		call(t, s, path, body, p.ID)
-		p, _ = s.Payment(p.ID)
-		require.Equal(t, mockserver.StatusComplete, p.Status)
-		return p
-	}
-	const poll, confirm = "/callback/rest?token=test_torture", "/payments/confirm"
-	first, second := buy(poll, ""), buy(poll, "")
-	confirmed := buy(confirm, `{"token":"test_torture","payToken":"%s"}`)
-	now := time.Now()
-	at := func(seconds int, outcome string) line {
-		then := now.Add(time.Duration(seconds) * time.Second).UnixMicro()
-		return line{opened: then, beat: then, outcome: outcome}
-	}
-	for _, c := range []struct {
-		name      string
-		missing   []mockserver.Payment
-		polls     []line
-		ambiguous int
-		silent    []string
+	for i, c := range []struct {
+		fault        mockserver.Fault
+		taken, whole bool
 	}{
-		{"no report", []mockserver.Payment{first}, nil, 0, []string{first.ID}},
-		{"a report", []mockserver.Payment{first}, []line{at(1, "ambiguous: EOF")}, 1, nil},
-		{"one for two", []mockserver.Payment{first, second}, []line{at(1, "ambiguous: EOF")}, 1, []string{second.ID}},
-		{"two for two", []mockserver.Payment{first, second}, []line{at(-9, "unclean"), at(1, "ambiguous: EOF")}, 2, nil},
-		{"too early", []mockserver.Payment{first}, []line{at(-9, "ambiguous: EOF")}, 0, []string{first.ID}},
-		{"too late", []mockserver.Payment{first}, []line{at(60, "ambiguous: EOF")}, 0, []string{first.ID}},
-		{"a clean end", []mockserver.Payment{first}, []line{at(-9, "clean")}, 0, []string{first.ID}},
-		{"killed before", []mockserver.Payment{first}, []line{at(-90, "unclean"), at(-60, "clean")}, 0, []string{first.ID}},
-		{"killed meanwhile", []mockserver.Payment{first}, []line{at(-90, "unclean"), at(5, "clean")}, 1, nil},
-		{"a confirm took it", []mockserver.Payment{confirmed}, []line{at(1, "ambiguous: EOF")}, 0, []string{confirmed.ID}},
+		{mockserver.Fault{}, true, true},
+		{mockserver.Fault{Kind: "drop-before"}, false, false},
+		{mockserver.Fault{Kind: "reset-after"}, true, false},
+		{mockserver.Fault{Kind: "cut", Bytes: 30}, true, false},
+		{mockserver.Fault{Kind: "malformed"}, true, false},
+		{mockserver.Fault{Kind: "html"}, true, false},
+		{mockserver.Fault{Kind: "status-after", Status: 502}, true, false},
+		{mockserver.Fault{Kind: "delay-after", Delay: time.Millisecond}, true, true},
 	} {
-		campaign := &campaign{service: s, failed: make(chan error, 1)}
-		ambiguous, silent := campaign.explain(c.missing, ledgers{polls: c.polls})
-		var ids []string
-		for _, f := range silent {
-			assert.Equal(t, lost, f.Kind, c.name)
-			ids = append(ids, f.ID)
+		bought, err := s.Buy(product.ID, user.ID)
+		require.NoError(t, err)
+		_, err = s.Deposit(bought.ID, mockserver.Deposit{})
+		require.NoError(t, err)
+		s.ClearFaults()
+		if c.fault.Kind != "" {
+			c.fault.Operation = "next"
+			require.NoError(t, s.AddFault(c.fault))
 		}
-		assert.Equal(t, c.ambiguous, ambiguous, c.name)
-		assert.Equal(t, c.silent, ids, c.name)
-		assert.Empty(t, campaign.failed)
+		before := time.Now()
+		pollOnce(t, s)
+		polls, err := s.polls()
+		require.NoError(t, err)
+		require.Len(t, polls, i+1)
+		p := polls[i]
+		assert.Equal(t, c.whole, p.whole, "%+v", c)
+		assert.Equal(t, c.taken, p.payment != "", "%+v", c)
+		assert.True(t, strings.HasPrefix(p.fault, c.fault.Kind), p.fault)
+		assert.False(t, p.at.Before(before))
+		if found, ok := s.witness.of(p.payment); c.taken {
+			assert.True(t, ok)
+			assert.Equal(t, p, found)
+		}
 	}
+	require.NoError(t, s.witness.read(s.Requests()), "the same log again")
+	require.ErrorContains(t, s.witness.read([]mockserver.Request{{Path: pollPath}}), "past the witness")
+	known := len(s.witness.polls)
+	s.witness.polls = append(s.witness.polls, poll{n: 99})
+	polls, err := s.witness.first(s.witness.count())
+	require.NoError(t, err, "the last one may be under way")
+	require.Len(t, polls, known)
+	s.witness.polls = append(s.witness.polls, poll{n: 100, logged: true})
+	_, err = s.witness.first(s.witness.count())
+	require.ErrorContains(t, err, "poll 99", "a poll that the log forgot is told")
 }
 
-// call makes one call of the API; body, if any, is given the id.
-func call(t *testing.T, s *service, path, body, id string) {
+func pollOnce(t *testing.T, s *service) {
 	t.Helper()
-	method := http.MethodGet
-	if body != "" {
-		method, body = http.MethodPost, fmt.Sprintf(body, id)
+	by := &http.Transport{DisableKeepAlives: true} // sends nothing twice
+	defer by.CloseIdleConnections()
+	response, err := (&http.Client{Transport: by}).Get(s.URL() + pollPath + "?token=" + s.Token())
+	if err != nil {
+		return // it may be lost
 	}
-	request, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
-	require.NoError(t, err)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := (&http.Client{Transport: s.Transport()}).Do(request)
-	require.NoError(t, err)
+	_, _ = io.Copy(io.Discard, response.Body)
 	require.NoError(t, response.Body.Close())
 }
+
+// TestTold: an id counts as known once a merchant answers 200 for it.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	status := http.StatusServiceUnavailable
+	k := &told{ids: map[string]string{}}
+	by := noting{k, roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		assert.Equal(t, `{"payment_id":"a"}`, string(body))
+		return &http.Response{StatusCode: status, Body: http.NoBody}, nil
+	})}
+	post := func() {
+		request, err := http.NewRequest(http.MethodPost, hookURL, strings.NewReader(`{"payment_id":"a"}`))
+		require.NoError(t, err)
+		response, err := by.RoundTrip(request)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+	}
+	post()
+	assert.Empty(t, k.by("a"))
+	status = http.StatusOK
+	post()
+	assert.Equal(t, "a webhook", k.by("a"))
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // TestRealTime: the service's times are told in the campaign's own, also across a step.
 func TestRealTime(t *testing.T) {

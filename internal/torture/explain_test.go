@@ -3,10 +3,14 @@
 package torture
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
@@ -20,93 +24,147 @@ type reported struct {
 	AtOnce int `json:"at_once"`
 }
 
-// report is one possible loss, and when the poll was that it is about.
-type report struct {
-	from, to time.Time
-	used     bool
+// journal is what the poll journal says.
+type journal struct {
+	runs   []line  // of one poller each, by opened
+	losses []int64 // µs, the ambiguous polls; each is used up by one poll
 }
 
-// lag is how long a merchant may take to write its report: PostgreSQL may be away.
-func (c *campaign) lag() time.Duration {
-	if c.profile.Database == "sqlite" {
-		return time.Second
-	}
-	return 35 * time.Second
-}
-
-// reportsOf are the possible losses that the merchants have reported. A poll is at most
-// its time-out older than its report, which is written within lag.
-func reportsOf(l ledgers, lag time.Duration) (all []report, n reported) {
-	const inaccuracy = 2 * time.Second // of what realTime tells
-	for i, p := range l.polls {
-		opened, beat := time.UnixMicro(p.opened), time.UnixMicro(p.beat)
-		switch {
-		case strings.HasPrefix(p.outcome, "ambiguous"):
+func newJournal(lines []line) (j journal, n reported) {
+	for _, p := range lines {
+		if strings.HasPrefix(p.outcome, "ambiguous") {
 			n.Ambiguous++
-			all = append(all, report{from: beat.Add(-nextTimeout - lag), to: beat.Add(inaccuracy)})
-		case strings.HasPrefix(p.outcome, "unclean"):
+			j.losses = append(j.losses, p.beat)
+			continue
+		}
+		if strings.HasPrefix(p.outcome, "unclean") {
 			n.Unclean++
-			end := time.Now() // or until the next one polls
-			if next := slices.IndexFunc(l.polls[i+1:], func(q line) bool { return !strings.HasPrefix(q.outcome, "ambiguous") }); next >= 0 {
-				end = time.UnixMicro(l.polls[i+1+next].opened)
-			}
-			all = append(all, report{from: opened.Add(-inaccuracy), to: end.Add(inaccuracy)})
+		}
+		j.runs = append(j.runs, p)
+	}
+	slices.Sort(j.losses)
+	return j, n
+}
+
+// clocks is how far the ledger's clock and the campaign's may be apart: it is one
+// machine, and SQLite tells milliseconds.
+const clocks = 5 * time.Millisecond
+
+// tells takes the report of a poll, if there is one: a possible loss that was written
+// down before the next poll came, or the unclean end of a poller whose last poll it was.
+// There is one poller at a time, and it does one thing after the other, so that nothing
+// else can be meant. next is nil after the last poll of all.
+func (j *journal) tells(p poll, next *poll) bool {
+	from, to := p.at.Add(-clocks).UnixMicro(), int64(math.MaxInt64)
+	if next != nil {
+		to = next.at.Add(clocks).UnixMicro()
+	}
+	within := func(then int64) bool { return then >= from && then <= to }
+	if i := slices.IndexFunc(j.losses, within); i >= 0 {
+		j.losses = slices.Delete(j.losses, i, i+1)
+		return true
+	}
+	for i, run := range j.runs {
+		lastPoll := next == nil
+		if i+1 < len(j.runs) {
+			lastPoll = within(j.runs[i+1].opened)
+		}
+		if lastPoll && strings.HasPrefix(run.outcome, "unclean") && run.opened <= p.at.Add(clocks).UnixMicro() {
+			return true
 		}
 	}
-	return all, n
+	return false
 }
 
-// explain takes the payments that are complete and that the merchant's books do not know,
-// and returns how many of them are ambiguous, in the sense of the promise, and the others.
+// lostPolls are the polls whose answer was lost, and of them those that nobody was told
+// of. Lost is an answer that named a payment and that no merchant has written down, and
+// one without a payment that did not leave the service whole: the merchant cannot know
+// what was in it.
+func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll) {
+	j, _ := newJournal(l.polls)
+	for i, p := range polls {
+		if c.arrived(p, l) {
+			continue
+		}
+		var next *poll
+		if i+1 < len(polls) {
+			next = &polls[i+1]
+		}
+		gone = append(gone, p)
+		if !j.tells(p, next) {
+			silent = append(silent, p)
+		}
+	}
+	return gone, silent
+}
+
+func (c *campaign) arrived(p poll, l ledgers) bool {
+	switch {
+	case p.payment == "":
+		return p.whole || answered(p.fault)
+	case c.forgets:
+		return p.whole
+	}
+	return l.raw[p.payment] || l.payments[p.payment].source&inbox.ChannelPoll != 0
+}
+
+// answered tells that the merchant got an HTTP status that says what happened.
+func answered(fault string) bool { return strings.HasPrefix(fault, "status-") }
+
+// explain closes the books on polls. It takes the payments that are complete and that the
+// merchant's books do not know, and returns how many of them are ambiguous, in the sense
+// of the promise, how many lost answers there were in all that named a payment, and what
+// breaks a promise: each of the others is lost, and a lost answer that nobody was told of
+// is silent, also if its payment came back.
 //
-// A payment is ambiguous if all of this holds:
+// A payment is ambiguous if all of this holds, by what the service's side has seen:
 //   - a poll completed it, and not a confirm: the id of a confirm is known and written
 //     down before it is asked;
-//   - the ledger has no row for it: neither a creation nor a webhook that was answered ever
-//     told its id. So it was bought in the store, or its creation's answer was lost;
-//   - a possible loss is reported for the time of that very poll, and for no other payment:
-//     a poll takes one payment.
-//
-// The first two say that the answer was dropped and that nobody could know the id; the
-// third, that it was not silent. Only reports in the ledger count.
-func (c *campaign) explain(missing []mockserver.Payment, l ledgers) (ambiguous int, silent []finding) {
-	all, _ := reportsOf(l, c.lag())
-	type lostPoll struct {
-		id string
-		at time.Time
-	}
-	var polls []lostPoll
-	for _, p := range missing {
-		at, ok := c.polledAt(p.ID)
-		if !ok {
-			silent = append(silent, finding{lost, p.ID, "completed by a confirm, and not in the ledger"})
-			continue
+//   - the poll's answer is lost;
+//   - nobody could know its id: no webhook that named it and no order that returned it
+//     was answered 200. So it was bought in the store, or its creation's answer was lost;
+//   - a possible loss is reported for that very poll.
+func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers) (ambiguous, answers int, wrongs []finding) {
+	gone, silent := c.lostPolls(polls, l)
+	of := map[string]poll{}
+	for _, p := range gone {
+		if p.payment != "" {
+			of[p.payment] = p
 		}
-		polls = append(polls, lostPoll{p.ID, at})
 	}
-	slices.SortFunc(polls, func(a, b lostPoll) int { return a.at.Compare(b.at) })
-	// Each poll takes the report that ends first: what is left serves later polls longer.
-	slices.SortStableFunc(all, func(a, b report) int { return a.to.Compare(b.to) })
-	for _, p := range polls {
-		i := slices.IndexFunc(all, func(r report) bool { return !r.used && !p.at.Before(r.from) && !p.at.After(r.to) })
-		if i < 0 {
-			silent = append(silent, finding{lost, p.id, "a poll completed it, the answer is lost, and nobody was told"})
-			continue
+	for _, p := range silent {
+		wrongs = append(wrongs, finding{hushed, p.payment, fmt.Sprintf("%v: its answer is lost, and nobody was told", p)})
+	}
+	for _, m := range missing {
+		p, wasLost := of[m.ID]
+		switch by := c.told.by(m.ID); {
+		case !wasLost:
+			wrongs = append(wrongs, finding{lost, m.ID, "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"})
+		case by != "":
+			wrongs = append(wrongs, finding{lost, m.ID, "its id was known by " + by + ", and it is not in the ledger"})
+		case slices.Contains(silent, p):
+			wrongs = append(wrongs, finding{lost, m.ID, "a poll completed it, the answer is lost, and nobody was told"})
+		default:
+			ambiguous++
 		}
-		all[i].used = true
-		ambiguous++
 	}
-	return ambiguous, silent
+	return ambiguous, len(of), wrongs
 }
 
-// polledAt is when a poll completed the payment, if one did.
-func (c *campaign) polledAt(id string) (time.Time, bool) {
-	events, err := c.service.Timeline(id)
-	c.check(err)
-	for _, e := range events {
-		if e.Kind == mockserver.EventPolled {
-			return c.service.realTime(e.At), true
+// readRaw reads of which payments a poll's whole answer was written down.
+func (c *campaign) readRaw(l *ledgers) {
+	l.raw = map[string]bool{}
+	c.query(c.books, `SELECT body FROM depositpay_receipts WHERE outcome = 'raw' AND body IS NOT NULL`, func(scan func(...any) error) error {
+		var body string
+		if err := scan(&body); err != nil {
+			return err
 		}
-	}
-	return time.Time{}, false
+		var record struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal([]byte(body), &record) == nil {
+			l.raw[record.ID] = true
+		}
+		return nil
+	})
 }

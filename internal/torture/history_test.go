@@ -60,16 +60,17 @@ func (c *campaign) history(id string) string {
 		line("effect: %s by process %d", micro(at), pid)
 		return err
 	}, id)
-	at, polled := c.polledAt(id)
+	p, polled := c.service.witness.of(id)
 	if !polled {
 		return b.String()
 	}
+	line("service: %v", p)
 	c.query(c.books, `SELECT poll_id, opened_at, beat_at, outcome FROM depositpay_polls WHERE beat_at BETWEEN $1 AND $2 ORDER BY beat_at LIMIT 10`, func(scan func(...any) error) error {
 		var key, outcome string
 		var opened, beat int64
 		err := scan(&key, &opened, &beat, &outcome)
 		line("poll journal: %s opened %s, beat %s, %.120s", key, micro(opened), micro(beat), outcome)
 		return err
-	}, at.Add(-10*time.Second).UnixMicro(), at.Add(40*time.Second).UnixMicro())
+	}, p.at.Add(-10*time.Second).UnixMicro(), p.at.Add(40*time.Second).UnixMicro())
 	return b.String()
 }

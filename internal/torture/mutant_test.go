@@ -27,6 +27,7 @@ const (
 	believer  mutant = "the webhook's word is enough"
 	generous  mutant = "any amount is enough"
 	traceless mutant = "polls leave no trace"
+	hushing   mutant = "every second lost answer is kept quiet"
 )
 
 // sink is what both channels hand payments to.

@@ -40,6 +40,7 @@ func TestMutants(t *testing.T) {
 		{believer, rough, 17, 3 * time.Second, unverified},
 		{generous, rough, 18, 4 * time.Second, unverified},
 		{traceless, rough, 19, 8 * time.Second, lost},
+		{hushing, usual("sqlite"), 20, 8 * time.Second, hushed},
 	} {
 		t.Run(string(m.mutant), func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +48,7 @@ func TestMutants(t *testing.T) {
 			var r *result
 			for length, tries := m.length, 0; tries < 3 && (r == nil || !r.has(m.kind)); length, tries = 2*length, tries+1 {
 				r = run(t, m.seed, length, m.profile) // a machine with much else to do makes few payments: then longer
-				t.Logf("lost %d, doubled %d, unverified %d of %d payments; %s", r.Lost, r.Doubled, r.Unverified, r.Payments, list(r.Did))
+				t.Logf("lost %d, doubled %d, unverified %d, silent %d of %d payments; %s", r.Lost, r.Doubled, r.Unverified, r.Silent, r.Payments, list(r.Did))
 			}
 			assert.Equal(t, "failed", r.Verdict)
 			assert.True(t, r.has(m.kind), "%s is not what was found: %v", m.kind, r)

@@ -54,8 +54,8 @@ func (r *result) table() string {
 	row("service", "%d faults, %d steps of the clock, %d times without webhooks", sum(r.Faults), r.Did[stepped], r.Did[silence])
 	row("strangers", "%d forged webhooks, %d repeated ones", r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
 	row("handlers begun more than once", "%d", r.Reclaimed)
-	row("completed by a poll, and not first heard of by it", "%d: %d came by their id, %d are reported as ambiguous", r.LostAnswers, r.BroughtBack, r.Ambiguous)
-	row("**lost, doubled, unverified**", "**%d, %d, %d**", r.Lost, r.Doubled, r.Unverified)
+	row("payments in lost answers of polls", "%d: %d came by their id, %d are ambiguous", r.LostAnswers, r.BroughtBack, r.Ambiguous)
+	row("**lost, doubled, unverified, silent**", "**%d, %d, %d, %d**", r.Lost, r.Doubled, r.Unverified, r.Silent)
 	return b.String()
 }
 

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/depositpay/depositpay-go/inbox"
 )
 
 // result is what a campaign has found, as its JSON file has it.
@@ -38,9 +36,9 @@ type result struct {
 	Faults    map[string]int  `json:"faults"`
 	Reclaimed int             `json:"claimed_again"` // payments whose handler began more than once
 
-	// LostAnswers are payments that a poll completed and the ledger did not first hear of
-	// by one: the answer was lost, or an id was quicker. BroughtBack are those that are in
-	// the ledger; Ambiguous the others, as explain has it.
+	// LostAnswers are payments that a poll completed whose answer was lost, as explain has
+	// it. BroughtBack are those that are in the ledger all the same, by their id; Ambiguous
+	// the others.
 	LostAnswers int      `json:"lost_poll_answers"`
 	BroughtBack int      `json:"brought_back"`
 	Ambiguous   int      `json:"ambiguous"`
@@ -49,6 +47,7 @@ type result struct {
 	Lost       int       `json:"lost"`
 	Doubled    int       `json:"doubled"`
 	Unverified int       `json:"unverified"`
+	Silent     int       `json:"silent"` // lost answers of polls that nobody was told of
 	Findings   []finding `json:"findings"`
 	Verdict    string    `json:"verdict"` // "passed" or "failed"
 
@@ -76,17 +75,15 @@ func (c *campaign) judge() *result {
 		return err
 	})
 	c.query(c.books, `SELECT count(*) FROM depositpay_payments WHERE stage = 3 AND attempt > 1`, func(scan func(...any) error) error { return scan(&r.Reclaimed) })
-	_, r.Reported = reportsOf(l, c.lag())
+	c.readRaw(&l)
+	_, r.Reported = newJournal(l.polls)
 	r.Reported.AtOnce = len(c.ambiguous.at)
-	var silent []finding
-	r.Ambiguous, silent = c.explain(v.missing, l)
-	for _, p := range service {
-		if _, polled := c.polledAt(p.ID); polled && l.payments[p.ID].source&inbox.ChannelPoll == 0 {
-			r.LostAnswers++
-		}
-	}
-	r.BroughtBack = r.LostAnswers - len(v.missing)
-	r.Findings = append(append([]finding{}, v.findings...), silent...)
+	var onPolls []finding
+	polls, err := c.service.polls()
+	c.check(err)
+	r.Ambiguous, r.LostAnswers, onPolls = c.explain(polls, v.missing, l)
+	r.BroughtBack = r.LostAnswers - r.Ambiguous
+	r.Findings = append(append([]finding{}, v.findings...), onPolls...)
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case lost:
@@ -95,6 +92,8 @@ func (c *campaign) judge() *result {
 			r.Doubled++
 		case unverified:
 			r.Unverified++
+		case hushed:
+			r.Silent++
 		}
 	}
 	r.Verdict = "passed"
@@ -123,9 +122,9 @@ func (r *result) String() string {
 	line("  customers: %s", list(r.Customers))
 	line("  faults: %s", list(r.Faults))
 	line("  %d handlers began more than once", r.Reclaimed)
-	line("  %d completed by a poll and not first heard of by it: %d came by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
+	line("  %d payments in lost answers of polls: %d came by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
 		r.LostAnswers, r.BroughtBack, r.Ambiguous, r.Reported.Ambiguous, r.Reported.Unclean)
-	line("  lost %d, doubled %d, unverified grants %d", r.Lost, r.Doubled, r.Unverified)
+	line("  lost %d, doubled %d, unverified grants %d, silent %d", r.Lost, r.Doubled, r.Unverified, r.Silent)
 	return b.String() + r.histories
 }
 

@@ -3,11 +3,15 @@
 package torture
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -18,12 +22,48 @@ import (
 
 // hookURL is the one webhook URI there is: whoever sends to it reaches one of the
 // merchants that run, as through a balancer. It is not the address of anything.
-const hookURL = "http://127.0.0.1:9/hook"
+const (
+	hookURL  = "http://127.0.0.1:9" + hookPath
+	hookPath = "/hook"
+)
 
 var errNobody = errors.New("no merchant is running")
 
-// toMerchants reaches one of the merchants with each connection.
-func (c *campaign) toMerchants() *http.Transport {
+// toMerchants reaches one of the merchants with each connection, and takes note of the
+// webhooks that they answer.
+func (c *campaign) toMerchants() http.RoundTripper {
+	return noting{&c.told, c.dialMerchants()}
+}
+
+// noting is a transport that knows which webhooks were answered 200.
+type noting struct {
+	told *told
+	by   http.RoundTripper
+}
+
+func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
+	var named struct {
+		ID string `json:"payment_id"`
+	}
+	if r.URL.Path == hookPath {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if err := json.Unmarshal(body, &named); err != nil {
+			return nil, err
+		}
+	}
+	response, err := n.by.RoundTrip(r)
+	if err == nil && named.ID != "" && response.StatusCode == http.StatusOK {
+		n.told.add(named.ID, "a webhook")
+	}
+	return response, err
+}
+
+func (c *campaign) dialMerchants() *http.Transport {
 	return &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -44,6 +84,11 @@ func (c *campaign) toMerchants() *http.Transport {
 // service is the mock, what was done to it, and when.
 type service struct {
 	*mockserver.Server
+	door    *httptest.Server
+	witness *witness
+	closed  chan struct{}
+	readers sync.WaitGroup
+
 	mu     sync.Mutex
 	clock  []reading
 	struck map[string]int // operation and kind of faults
@@ -55,14 +100,54 @@ type reading struct{ mock, real time.Time }
 func newService(transport http.RoundTripper) (*service, error) {
 	mock, err := mockserver.New(mockserver.Config{
 		Applications: []mockserver.Application{{Token: "test_torture", WebhookURL: hookURL}}, WebhookTransport: transport,
-		Patience: 300 * time.Millisecond, MaxDeliveries: 1_000_000, Logger: quiet,
+		Patience: 300 * time.Millisecond, MaxDeliveries: 1_000_000, MaxRequests: 3000, Logger: quiet,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := &service{Server: mock, struck: map[string]int{}}
+	s := &service{Server: mock, witness: &witness{service: mock.Handler()}, closed: make(chan struct{}), struck: map[string]int{}}
 	s.look()
-	return s, mock.Start()
+	s.door = httptest.NewServer(s.witness)
+	s.readers.Go(s.readLog)
+	return s, nil
+}
+
+// URL is the address of the door where the witness stands.
+func (s *service) URL() string { return s.door.URL }
+
+// readLog gives the witness what the log has, before the log forgets it.
+func (s *service) readLog() {
+	often := time.NewTicker(time.Second)
+	defer often.Stop()
+	for {
+		select {
+		case <-often.C:
+			if err := s.witness.read(s.Requests()); err != nil {
+				panic(err) // of the campaign's own making
+			}
+		case <-s.closed:
+			return
+		}
+	}
+}
+
+// polls are the polls until now.
+func (s *service) polls() ([]poll, error) {
+	n := s.witness.count() // of those that come after it, the log that is read may not know
+	if err := s.witness.read(s.Requests()); err != nil {
+		return nil, err
+	}
+	return s.witness.first(n)
+}
+
+// Close ends the service, also while a client waits for an answer.
+func (s *service) Close() error {
+	close(s.closed)
+	s.readers.Wait()
+	err := s.Server.Close()
+	s.door.CloseClientConnections()
+	s.door.Close()
+	return err
 }
 
 func (s *service) look() {
