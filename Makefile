@@ -7,7 +7,7 @@ GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 FUZZTIME ?= 20s
 ROUNDS   ?= 5
 
-# Of make torture. PUBLISH=docs/guarantees.md writes the figures into that document.
+# Of make torture. PUBLISH="docs/guarantees.md README.md" writes the figures into these.
 SEED    ?= $(shell date +%s)
 MINUTES ?= 10
 DB      ?= sqlite

@@ -92,5 +92,11 @@ func TestPublish(t *testing.T) {
 	assert.Equal(t, "before\n<!-- torture sqlite -->\n"+r.table()+"<!-- end sqlite -->\nafter\n", got)
 	assert.Contains(t, got, "| SQLite 3 | PASSED |")
 	_, err = r.into(document, "postgres")
-	assert.ErrorContains(t, err, "no mark")
+	assert.ErrorContains(t, err, "no mark of postgres")
+	_, err = r.into("<!-- torture postgres -->\nold\n", "postgres")
+	assert.ErrorContains(t, err, `no mark "<!-- end postgres -->"`)
+	got, err = r.into("a\n<!-- torture sqlite in short -->\nold\n<!-- end sqlite in short -->\nb\n", "sqlite")
+	require.NoError(t, err)
+	assert.Equal(t, "a\n<!-- torture sqlite in short -->\n"+r.short()+"<!-- end sqlite in short -->\nb\n", got)
+	assert.Contains(t, r.short(), "12 payments")
 }

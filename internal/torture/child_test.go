@@ -7,18 +7,19 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/child"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/webhook"
 )
@@ -39,40 +40,26 @@ type childConfig struct {
 }
 
 func init() {
-	text := os.Getenv(childVariable)
-	if text == "" {
-		return
-	}
-	var cfg childConfig
-	err := json.Unmarshal([]byte(text), &cfg)
-	if err == nil {
-		err = (&child{childConfig: cfg}).main()
-	}
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "merchant:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	child.Become(childVariable, func(cfg childConfig) error {
+		m := shop{childConfig: cfg}
+		if socket, soaks := strings.CutPrefix(string(cfg.Mutant), string(soaking)); soaks {
+			return (&soakShop{m}).main(socket)
+		}
+		return m.main()
+	})
 }
 
-// child is a merchant.
-type child struct {
+// shop is a merchant, in its own process.
+type shop struct {
 	childConfig
-	mu     sync.Mutex // of standard output
 	client *payments.Client
 	ledger *sql.DB // for what mutants do
 	box    *inbox.Inbox
 }
 
-func (c *child) say(words ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, _ = fmt.Fprintln(os.Stdout, words...)
-}
-
 var quiet = slog.New(slog.DiscardHandler)
 
-func (c *child) main() error {
+func (c *shop) main() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0) // the campaign is over, or killed
@@ -103,7 +90,7 @@ func (c *child) main() error {
 const nextTimeout = 5 * time.Second
 
 // run goes on until SIGTERM, and then ends in the order that the guides tell.
-func (c *child) run(ctx context.Context) error {
+func (c *shop) run(ctx context.Context) error {
 	s := c.sink()
 	hook, err := webhook.New(webhook.Config{Client: c.confirmer(), Sink: s, Logger: quiet})
 	if err != nil {
@@ -131,7 +118,7 @@ func (c *child) run(ctx context.Context) error {
 		}
 	}()
 	c.takeUnhanded(ctx, s)
-	c.say("ready", listener.Addr())
+	child.Say("ready", listener.Addr())
 	if c.Calm {
 		running.Go(func() { c.reconcile(ctx) })
 	}
@@ -146,7 +133,7 @@ func (c *child) run(ctx context.Context) error {
 }
 
 // order is what the merchant's shop calls when a customer wants to pay.
-func (c *child) order(w http.ResponseWriter, r *http.Request) {
+func (c *shop) order(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		Identifier string
 		Amount     int64

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
@@ -20,7 +19,7 @@ import (
 )
 
 // open opens the inbox. Nothing is left open if it fails.
-func (c *child) open(ctx context.Context) (*inbox.Inbox, error) {
+func (c *shop) open(ctx context.Context) (*inbox.Inbox, error) {
 	cfg := inbox.Config{
 		Client: c.confirmer(), Handler: c.handle, Catalogue: map[string]inbox.Product{},
 		HandlerTimeout: 5 * time.Second, MaxAttempts: 1_000_000, BackoffMin: 10 * time.Millisecond, BackoffMax: 500 * time.Millisecond,
@@ -44,7 +43,7 @@ func (c *child) open(ctx context.Context) (*inbox.Inbox, error) {
 			return nil, err
 		}
 		pg.ConnectTimeout = 2 * time.Second
-		cfg.DB = sql.OpenDB(connector{stdlib.GetConnector(*pg), c})
+		cfg.DB = sql.OpenDB(c.connector(*pg))
 		c.ledger = cfg.DB
 	}
 	box, err := inbox.Open(ctx, cfg)
@@ -61,7 +60,7 @@ const effectsTable = `CREATE TABLE effects (payment_id text NOT NULL, pid intege
 
 // handle grants: one row. It is slow, fails and panics now and then, and looks at no
 // context, like the handlers of some merchants.
-func (c *child) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+func (c *shop) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 	ctx = context.WithoutCancel(ctx)
 	if c.Mutant == doneAtEnd || c.Mutant == outside {
 		c.dawdle()
@@ -83,13 +82,13 @@ type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-func (c *child) effect(ctx context.Context, to execer, id string) error {
+func (c *shop) effect(ctx context.Context, to execer, id string) error {
 	_, err := to.ExecContext(ctx, `INSERT INTO effects (payment_id, pid, at) VALUES ($1, $2, $3)`, id, os.Getpid(), time.Now().UnixMicro())
 	return err
 }
 
 // stumble is what happens to handlers, after they have written.
-func (c *child) stumble() error {
+func (c *shop) stumble() error {
 	if c.Calm {
 		return nil
 	}
@@ -107,7 +106,7 @@ func (c *child) stumble() error {
 }
 
 // dawdle gives others the time to claim what this one has.
-func (c *child) dawdle() {
+func (c *shop) dawdle() {
 	if rand.IntN(20) == 0 && !c.Calm {
 		<-time.After(shortLease/2 + time.Duration(rand.Int64N(int64(shortLease))))
 	}

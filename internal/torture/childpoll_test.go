@@ -8,16 +8,17 @@ import (
 	"errors"
 	"time"
 
+	"github.com/depositpay/depositpay-go/internal/child"
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-func (c *child) poll(ctx context.Context, s sink) error {
+func (c *shop) poll(ctx context.Context, s sink) error {
 	p, err := poller.New(poller.Config{
 		Client: c.source(), Sink: s, Logger: quiet,
 		IntervalMin: 50 * time.Millisecond, IntervalMax: 100 * time.Millisecond, BackoffMax: time.Second,
 		OnEvent: func(e poller.Event) {
 			if e.Kind == poller.KindAmbiguous {
-				c.say("ambiguous", time.Now().UnixMicro())
+				child.Say("ambiguous", time.Now().UnixMicro())
 			}
 		},
 	})
@@ -31,7 +32,7 @@ func (c *child) poll(ctx context.Context, s sink) error {
 			if err != nil {
 				return err
 			}
-			c.say("unhanded", string(text))
+			child.Say("unhanded", string(text))
 		}
 		return nil
 	}
@@ -39,7 +40,7 @@ func (c *child) poll(ctx context.Context, s sink) error {
 }
 
 // takeUnhanded hands over what the process before has saved.
-func (c *child) takeUnhanded(ctx context.Context, s sink) {
+func (c *shop) takeUnhanded(ctx context.Context, s sink) {
 	for _, payment := range c.Unhanded {
 		for s.Accept(ctx, payment) != nil && ctx.Err() == nil {
 			<-time.After(50 * time.Millisecond)
@@ -48,10 +49,10 @@ func (c *child) takeUnhanded(ctx context.Context, s sink) {
 }
 
 // reconcile says how often everything that is known has been asked for.
-func (c *child) reconcile(ctx context.Context) {
+func (c *shop) reconcile(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := c.box.Reconcile(ctx); err == nil {
-			c.say("reconciled")
+			child.Say("reconciled")
 		}
 		select {
 		case <-time.After(300 * time.Millisecond):

@@ -4,7 +4,7 @@
 // while. When the time is over all is made well again and the books are compared. The
 // code is in the tests; "make torture" runs it, and make test runs a short slice.
 //
-//	make torture SEED=7 MINUTES=10 DB=postgres PUBLISH=docs/guarantees.md
+//	make torture SEED=7 MINUTES=10 DB=postgres PUBLISH="docs/guarantees.md README.md"
 //
 // # Who takes part
 //

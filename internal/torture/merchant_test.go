@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/depositpay/depositpay-go/internal/child"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -55,13 +55,11 @@ type process struct {
 
 // start begins a process. The caller holds mu, or nothing else happens.
 func (m *merchant) start() error {
-	text, err := json.Marshal(m.cfg)
+	cmd, err := child.Command(childVariable, m.cfg)
 	if err != nil {
 		return err
 	}
-	p := &process{cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), childVariable+"="+string(text))
-	p.cmd.Stderr = os.Stderr
+	p := &process{cmd: cmd, ended: make(chan struct{})}
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type sink interface {
 }
 
 // sink is the inbox, unless the merchant is a mutant.
-func (c *child) sink() sink {
+func (c *shop) sink() sink {
 	switch c.Mutant {
 	case early:
 		return &earlySink{c.box}
@@ -100,20 +100,20 @@ func (s *generousSink) AcceptPolled(ctx context.Context, p payments.Payment) err
 // finalSink takes an id that the service did not confirm once for settled.
 type finalSink struct {
 	journalSink
-	child *child
+	shop *shop
 }
 
 const refusedTable = `CREATE TABLE IF NOT EXISTS refused (payment_id text)`
 
 func (s *finalSink) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, error) {
-	if s.child.wasRefused(ctx, id) {
+	if s.shop.wasRefused(ctx, id) {
 		return webhook.StandingHandled, nil
 	}
 	return s.journalSink.Standing(ctx, id)
 }
 
 func (s *finalSink) Accept(ctx context.Context, p payments.Payment) error {
-	if s.child.wasRefused(ctx, p.ID) {
+	if s.shop.wasRefused(ctx, p.ID) {
 		return nil
 	}
 	return s.journalSink.Accept(ctx, p)
@@ -126,7 +126,7 @@ func (s *finalSink) AcceptPolled(ctx context.Context, p payments.Payment) error 
 // BeforePoll keeps no raw answers, which would bring back what Accept drops.
 func (s *finalSink) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
 
-func (c *child) wasRefused(ctx context.Context, id uuid.UUID) bool {
+func (c *shop) wasRefused(ctx context.Context, id uuid.UUID) bool {
 	n := 0
 	err := c.ledger.QueryRowContext(ctx, `SELECT count(*) FROM refused WHERE payment_id = $1`, id.String()).Scan(&n)
 	return err == nil && n > 0
@@ -135,18 +135,18 @@ func (c *child) wasRefused(ctx context.Context, id uuid.UUID) bool {
 // client is what the inbox and the webhook receiver ask.
 type client struct {
 	*payments.Client
-	child *child
+	shop *shop
 }
 
-func (c *child) confirmer() client { return client{c.client, c} }
+func (c *shop) confirmer() client { return client{c.client, c} }
 
 func (c client) Confirm(ctx context.Context, id uuid.UUID) (payments.Payment, error) {
-	if c.child.Mutant == finalNo && c.child.ledger != nil && c.child.wasRefused(ctx, id) {
+	if c.shop.Mutant == finalNo && c.shop.ledger != nil && c.shop.wasRefused(ctx, id) {
 		return payments.Payment{}, errors.New("refused before")
 	}
 	p, err := c.Client.Confirm(ctx, id)
-	if e, ok := errors.AsType[*payments.Error](err); ok && e.Code == "PAYMENT_NOT_PAID" && c.child.Mutant == finalNo {
-		_, dbErr := c.child.ledger.ExecContext(ctx, `INSERT INTO refused (payment_id) VALUES ($1)`, id.String())
+	if e, ok := errors.AsType[*payments.Error](err); ok && e.Code == "PAYMENT_NOT_PAID" && c.shop.Mutant == finalNo {
+		_, dbErr := c.shop.ledger.ExecContext(ctx, `INSERT INTO refused (payment_id) VALUES ($1)`, id.String())
 		err = errors.Join(err, dbErr)
 	}
 	return p, err

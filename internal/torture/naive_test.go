@@ -19,7 +19,7 @@ import (
 )
 
 // receiver is the webhook handler, unless the merchant believes what it is told.
-func (c *child) receiver(hook http.Handler) http.Handler {
+func (c *shop) receiver(hook http.Handler) http.Handler {
 	if c.Mutant != believer {
 		return hook
 	}
@@ -45,7 +45,7 @@ func (c *child) receiver(hook http.Handler) http.Handler {
 }
 
 // source is where payments are polled from.
-func (c *child) source() poller.Source {
+func (c *shop) source() poller.Source {
 	switch c.Mutant {
 	case again:
 		return &naive{c}
@@ -75,11 +75,11 @@ func (q *quieter) Next(ctx context.Context) (payments.Payment, error) {
 }
 
 // naive polls as many do: any failure is a reason to ask again.
-type naive struct{ child *child }
+type naive struct{ shop *shop }
 
 func (n *naive) Next(ctx context.Context) (payments.Payment, error) {
 	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, n.child.Service+"/callback/rest?token="+n.child.Token, nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, n.shop.Service+"/callback/rest?token="+n.shop.Token, nil)
 		if err != nil {
 			return payments.Payment{}, err
 		}
@@ -95,7 +95,7 @@ func (n *naive) Next(ctx context.Context) (payments.Payment, error) {
 		if strings.Contains(string(body), "NO_PROCESSED_PAYMENT") {
 			return payments.Payment{}, payments.ErrNoProcessedPayment
 		}
-		p, decodeErr := n.child.client.Decode(body)
+		p, decodeErr := n.shop.client.Decode(body)
 		if err == nil && decodeErr == nil && p.ID != uuid.Nil {
 			return p, nil
 		}

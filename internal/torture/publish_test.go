@@ -8,31 +8,50 @@ import (
 	"strings"
 )
 
-// publish writes the figures into their marked block of a document.
-func (r *result) publish(path, database string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
+// publish writes the figures into their marked blocks of documents.
+func (r *result) publish(paths, database string) error {
+	for path := range strings.FieldsSeq(paths) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		replaced, err := r.into(string(text), database)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := os.WriteFile(path, []byte(replaced), 0o644); err != nil {
+			return err
+		}
 	}
-	replaced, err := r.into(string(text), database)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return os.WriteFile(path, []byte(replaced), 0o644)
+	return nil
 }
 
-// into replaces what stands between the marks of a database.
+// into replaces what stands between the marks of a database: all that there is to tell, or
+// one line of it.
 func (r *result) into(document, database string) (string, error) {
-	begin, end := "<!-- torture "+database+" -->\n", "<!-- end "+database+" -->"
-	before, rest, found := strings.Cut(document, begin)
-	if !found {
-		return "", fmt.Errorf("there is no mark %q", begin)
+	for mark, text := range map[string]string{database: r.table(), database + " in short": r.short()} {
+		begin, end := "<!-- torture "+mark+" -->\n", "<!-- end "+mark+" -->"
+		before, rest, found := strings.Cut(document, begin)
+		if !found {
+			continue
+		}
+		_, after, found := strings.Cut(rest, end)
+		if !found {
+			return "", fmt.Errorf("there is no mark %q", end)
+		}
+		return before + begin + text + end + after, nil
 	}
-	_, after, found := strings.Cut(rest, end)
-	if !found {
-		return "", fmt.Errorf("there is no mark %q", end)
+	return "", fmt.Errorf("there is no mark of %s", database)
+}
+
+// short is the result as an entry of a list.
+func (r *result) short() string {
+	crashes := ""
+	if r.Did[restarted] > 0 {
+		crashes = fmt.Sprintf(", %d crashes of the database", r.Did[restarted])
 	}
-	return before + begin + r.table() + end + after, nil
+	return fmt.Sprintf("- %s, %s: %d payments, %d processes killed, %d paused%s, %d faults of the service:\n  **lost %d, granted twice %d, granted unverified %d, lost answers kept silent %d**.\n",
+		r.Database, r.Date, r.Payments, r.Did[killed], r.Did[paused], crashes, sum(r.Faults), r.Lost, r.Doubled, r.Unverified, r.Silent)
 }
 
 // table is the result as Markdown.

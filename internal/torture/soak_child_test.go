@@ -15,7 +15,6 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/metrics"
-	"strings"
 	"syscall"
 	"time"
 
@@ -28,34 +27,11 @@ import (
 // rest is the Unix socket where it tells of itself.
 const soaking mutant = "none, it soaks: "
 
-// A variable comes before every init, and so before the one that makes a merchant of a
-// campaign with kills.
-var _ = becomeSoakMerchant()
-
-// becomeSoakMerchant returns why this process is none.
-func becomeSoakMerchant() error {
-	var cfg childConfig
-	if err := json.Unmarshal([]byte(os.Getenv(childVariable)), &cfg); err != nil {
-		return err
-	}
-	socket, soaks := strings.CutPrefix(string(cfg.Mutant), string(soaking))
-	if !soaks {
-		return errors.New("it lives with kills")
-	}
-	err := (&soakChild{child{childConfig: cfg}}).main(socket)
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "merchant:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-	return nil
-}
-
-// soakChild is a merchant with the settings of a shop: leases are as long as they are,
+// soakShop is a merchant with the settings of a shop: leases are as long as they are,
 // and the ages are short, so that a soak sees their end.
-type soakChild struct{ child }
+type soakShop struct{ shop }
 
-func (c *soakChild) main(socket string) error {
+func (c *soakShop) main(socket string) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0) // the soak is over, or killed
@@ -83,7 +59,7 @@ func (c *soakChild) main(socket string) error {
 
 // settle is a person who looks at the report of possible losses every minute: without one
 // they stay in it. The lines stay in the ledger, for the books.
-func (c *soakChild) settle(ctx context.Context) {
+func (c *soakShop) settle(ctx context.Context) {
 	for {
 		select {
 		case <-time.After(time.Minute):
@@ -103,7 +79,7 @@ func (c *soakChild) settle(ctx context.Context) {
 	}
 }
 
-func (c *soakChild) open(ctx context.Context) (*inbox.Inbox, error) {
+func (c *soakShop) open(ctx context.Context) (*inbox.Inbox, error) {
 	cfg := inbox.Config{
 		Client: c.confirmer(), Handler: c.handle, Catalogue: map[string]inbox.Product{}, Logger: quiet,
 		HandlerTimeout: 5 * time.Second, BackoffMin: 100 * time.Millisecond, BackoffMax: 5 * time.Second,
@@ -141,7 +117,7 @@ type self struct {
 	Ledger     inbox.Status // if it was asked for
 }
 
-func (c *soakChild) tell(w http.ResponseWriter, r *http.Request) {
+func (c *soakShop) tell(w http.ResponseWriter, r *http.Request) {
 	told := self{Heap: liveHeap(), Goroutines: runtime.NumGoroutine()}
 	if r.URL.Query().Has("ledger") {
 		var err error

@@ -3,59 +3,46 @@
 package torture
 
 import (
-	"context"
-	"database/sql/driver"
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/depositpay/depositpay-go/internal/pgtest"
 )
-
-// connector gives connections that shorten the leases of claims, which no Config can say
-// (a lease is longer than the handler may take), and that break the fence if the merchant
-// is such a mutant. The inbox needs no hook for either.
-type connector struct {
-	driver.Connector
-	child *child
-}
-
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &connection{conn.(*stdlib.Conn), c.child}, nil
-}
-
-type connection struct {
-	*stdlib.Conn
-	child *child
-}
 
 const (
 	claimStart = "WITH c AS (SELECT p.payment_id FROM depositpay_payments p\n\t\tWHERE p.stage = 2"
 	fenceStart = "UPDATE depositpay_payments SET stage = 3"
 )
 
-func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if strings.HasPrefix(query, claimStart) {
-		query = mustReplace(query, "+ $2, attempt", fmt.Sprintf("+ least($2::bigint, %d), attempt", shortLease.Microseconds()))
+// connector gives connections that shorten the leases of claims, which no Config can say
+// (a lease is longer than the handler may take), and that break the fence if the merchant
+// is such a mutant. The inbox needs no hook for either.
+func (c *shop) connector(pg pgx.ConnConfig) pgtest.Rewriting {
+	return pgtest.Rewriting{
+		Connector: stdlib.GetConnector(pg),
+		Query: func(statement string) string {
+			if !strings.HasPrefix(statement, claimStart) {
+				return statement
+			}
+			return mustReplace(statement, "+ $2, attempt", fmt.Sprintf("+ least($2::bigint, %d), attempt", shortLease.Microseconds()))
+		},
+		Exec: func(statement string) string {
+			if c.Mutant == doneAtEnd && strings.HasPrefix(statement, fenceStart) {
+				return "SELECT $1::text, $2::bigint" // "touches" one row
+			}
+			return statement
+		},
 	}
-	return c.Conn.QueryContext(ctx, query, args)
-}
-
-func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if c.child.Mutant == doneAtEnd && strings.HasPrefix(query, fenceStart) {
-		query = "SELECT $1::text, $2::bigint" // "touches" one row
-	}
-	return c.Conn.ExecContext(ctx, query, args)
 }
 
 // mustReplace notices when the inbox's statements read otherwise.
-func mustReplace(query, old, with string) string {
-	replaced := strings.Replace(query, old, with, 1)
-	if replaced == query {
-		panic("the statement reads otherwise now: " + query)
+func mustReplace(statement, old, with string) string {
+	replaced := strings.Replace(statement, old, with, 1)
+	if replaced == statement {
+		panic("the statement reads otherwise now: " + statement)
 	}
 	return replaced
 }

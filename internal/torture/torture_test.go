@@ -17,7 +17,7 @@ import (
 var (
 	seed    = flag.Uint64("seed", 1, "what the plan is made of")
 	length  = flag.Duration("length", 8*time.Second, "how long the trouble lasts")
-	publish = flag.String("publish", "", "the document to write the figures into")
+	publish = flag.String("publish", "", "the documents to write the figures into, separated by spaces")
 	save    = flag.String("result", "", "the file to write the result into")
 )
 
