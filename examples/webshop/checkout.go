@@ -109,7 +109,7 @@ func (s *shop) orderOf(r *http.Request) (order, error) {
 }
 
 func (s *shop) orderByID(ctx context.Context, id string) (order, error) {
-	if _, err := uuid.Parse(id); err != nil {
+	if !isUUID(id) {
 		return order{}, errNotFound
 	}
 	o, err := s.order(ctx, id)
@@ -119,6 +119,13 @@ func (s *shop) orderByID(ctx context.Context, id string) (order, error) {
 	return o, err
 }
 
+// isUUID tells a UUID as this program writes them from all other texts, and so from those
+// that a database refuses.
+func isUUID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}
+
 // remembered is how many orders a browser keeps in its cookie, the newest first: the
 // checkout page has no way back, so the shop's header leads there.
 const remembered = 8
@@ -126,7 +133,7 @@ const remembered = 8
 func remember(r *http.Request) (ids []string) {
 	if c, err := r.Cookie("orders"); err == nil {
 		for id := range strings.SplitSeq(c.Value, ".") {
-			if _, err := uuid.Parse(id); err == nil && len(ids) < remembered {
+			if isUUID(id) && len(ids) < remembered {
 				ids = append(ids, id)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/pgtest"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -57,8 +58,9 @@ func TestFraction(t *testing.T) {
 	v.shows("/orders/"+id, "We give ₩9,001 back to you.")
 }
 
-// TestNoID: a record without an id could not be told from the next one, so it buys nothing
-// and goes back, each as a line of its own.
+// TestNoID: a record without an id could not be told from the next one, so it buys nothing.
+// The shopkeeper says how much goes back, each as a line of its own: it may be the record
+// of a payment that the shop has already, by its id.
 func TestNoID(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -71,11 +73,104 @@ func TestNoID(t *testing.T) {
 		require.NotContains(t, keeper.get("/office/review"), `value="approve"`)
 		resp, _ := keeper.post("/office/review", fields("key", key, "do", "approve", "reason", "the name fits"))
 		require.Equal(t, http.StatusBadRequest, resp.StatusCode)
-		keeper.done("/office/review", "key", key, "do", "reject", "reason", "nobody knows which payment")
+		resp, _ = keeper.post("/office/review", fields("key", key, "do", "reject", "reason", "nobody knows which payment"))
+		require.Equal(t, http.StatusBadRequest, resp.StatusCode, "how much?")
+		keeper.done("/office/review", "key", key, "do", "reject", "reason", "nobody knows which payment", "won", amount)
 	}
 	keeper.shows("/office/owed", "Rejected: ₩9,000", "Rejected: ₩30,000")
+	v.shows("/orders/"+id, "We give ₩9,000 back to you.", "We give ₩30,000 back to you.", "You may pay again")
+
+	paidID, payToken := v.order("spoon", 1)
+	w.pay(payToken, 0)
+	v.shows("/orders/"+paidID, "Paid. Thank you!")
+	w.comes(payments.Payment{Identifier: paidID}, "19000") // the same payment once more, by a poll that does not name it
+	keeper.shows("/office/review", "The record names no payment", "if it is a payment that the shop has already")
+	require.NotContains(t, v.get("/orders/"+paidID), "has come as well")
+	keeper.done("/office/review", "key", w.only(inbox.StageReview), "do", "reject", "reason", "it is "+payToken, "won", "0")
+	keeper.shows("/office/review", "Nothing waits for a decision.")
+	require.NotContains(t, keeper.get("/office/owed"), "₩19,000")
 	require.ErrorContains(t, w.shop.grant(t.Context(), nil, payments.Payment{Identifier: id, PaidAmount: payments.NewAmount(9000)}), "names no payment")
 	require.EqualValues(t, 500, w.left("tea"))
+}
+
+// TestNothingPaid: a voucher that has failed is no money that the shop keeps safe. The
+// customer may pay again.
+func TestNothingPaid(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	id, payToken := v.order("tea", 1)
+	w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id, Method: payments.MethodCulture}, "0")
+	keeper.shows("/office/review", "Nothing was paid")
+	keeper.done("/office/review", "key", payToken, "do", "reject", "reason", "the voucher has failed")
+	v.shows("/orders/"+id, "We could not accept your deposit", "Get a new payment link")
+	page := v.get("/orders/" + id)
+	require.NotContains(t, page, "back to you")
+	require.NotContains(t, page, payToken, "its link has been used")
+	require.Contains(t, keeper.get("/office/owed"), "Nobody has money to get back.")
+}
+
+// TestPayAfterRejection: a rejected payment hides neither the link that the customer has got
+// since, nor the next payment that is looked at.
+func TestPayAfterRejection(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	id, first := v.order("cup", 1)
+	second := v.done("/orders/" + id + "/pay")
+	w.pay(second[len(second)-36:], 100)
+	keeper.shows("/office/review", "₩100")
+	keeper.done("/office/review", "key", second[len(second)-36:], "do", "reject", "reason", "100 is not enough")
+	v.shows("/orders/"+id, "We could not accept your deposit", "Get a new payment link")
+	require.NotContains(t, v.get("/orders/"+id), "Go to the payment page", "the link has been used")
+	third := v.done("/orders/" + id + "/pay")
+	v.shows("/orders/"+id, "We could not accept your deposit", `href="`+third+`"`)
+	w.pay(first, 200)
+	v.shows("/orders/"+id, "We are looking at your deposit", "You paid ₩200, the order is ₩28,000", "We give ₩100 back to you.")
+}
+
+// TestMendedRecord: the shop dies between writing down that money is owed and rejecting the
+// payment, and then the service says that more was paid. The books have what was paid.
+func TestMendedRecord(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	id, payToken := v.order("cup", 1)
+	w.pay(payToken, 20_000)
+	keeper.shows("/office/review", "₩20,000")
+	e, err := w.shop.box.Get(t.Context(), payToken)
+	require.NoError(t, err)
+	written, err := w.shop.owe(t.Context(), e, 20_000, inbox.Decision{Actor: "Mina", Reason: "too little"})
+	require.NoError(t, err)
+	require.True(t, written)
+	keeper.shows("/office/owed", "Rejected: ₩20,000")
+	require.NotContains(t, keeper.get("/office/review"), "hand the goods over", "the money may be on its way back")
+	resp, _ := keeper.post("/office/review", fields("key", payToken, "do", "approve", "reason", "after all"))
+	require.Equal(t, http.StatusConflict, resp.StatusCode)
+	w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "28000")
+	v.shows("/orders/"+id, "Paid. Thank you!")
+	v.shows("/orders/"+id+"/receipt", "<strong>₩28,000</strong></dd>")
+	require.Contains(t, keeper.get("/office/owed"), "Nobody has money to get back.")
+}
+
+// TestStrangeTexts: what a service may write keeps no money off the books of PostgreSQL.
+func TestStrangeTexts(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	w := start(t, func(cfg *settings) { cfg.Postgres = db.DSN })
+	keeper := w.keeper()
+	long := "player-77 of another shop \x00"
+	for range 200 { // too long for an index
+		long += uuid.NewString()
+	}
+	w.comes(payments.Payment{ID: uuid.New(), Identifier: long, Method: "DEPOSIT\x00\xff"}, "7000")
+	keeper.shows("/office/review", "The payment belongs to no order", "player-77 of another shop")
+	keeper.done("/office/review", "key", w.only(inbox.StageReview), "do", "reject", "reason", "a\x00b\xff")
+	keeper.shows("/office/owed", "Rejected: ₩7,000", "rejected by Mina: ab", `<span class="id">player-77 of another shop`)
+	resp, err := keeper.client.Get(w.url + "/orders/%00" + uuid.NewString() + "%00")
+	require.NoError(t, err)
+	read(t, resp)
+	require.Equal(t, http.StatusNotFound, resp.StatusCode)
 }
 
 func TestOverpaidApproved(t *testing.T) {
@@ -121,7 +216,10 @@ func TestSecondPaymentDiffers(t *testing.T) {
 	v.shows("/orders/"+id, "Paid. Thank you!")
 	w.pay(second, 100)
 	v.shows("/orders/"+id, "₩100 has come as well.")
-	keeper.shows("/office/review", "₩100")
+	keeper.shows("/office/review", "₩100", "Paid twice")
+	require.NotContains(t, keeper.get("/office/review"), "hand the goods over", "they have been")
+	resp, _ := keeper.post("/office/review", fields("key", second, "do", "approve", "reason", "from an old page"))
+	require.Equal(t, http.StatusConflict, resp.StatusCode)
 	keeper.done("/office/review", "key", second, "do", "reject", "reason", "nothing to buy")
 	v.shows("/orders/"+id, "Paid. Thank you!", "We give ₩100 back to you.")
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -110,13 +111,15 @@ func take(ctx context.Context, tx *sql.Tx, product string, count int64) (enough 
 	return n == 1, err
 }
 
-// recordDeposit writes down what became of the money. A payment that was rejected before
-// and approved after all changes its line, unless the money has gone back already.
+// recordDeposit writes down what became of the money. A payment that was rejected and
+// approved at the same moment, or whose record the service has mended since, changes its
+// line, unless the money has gone back already.
 func recordDeposit(ctx context.Context, tx *sql.Tx, p payments.Payment, outcome string, amount, owed int64) error {
 	result, err := tx.ExecContext(ctx, `INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (payment) DO UPDATE SET outcome = excluded.outcome, give_back = excluded.give_back WHERE deposits.returned_at = 0`,
-		p.ID.String(), p.Identifier, amount, string(p.Method), max(0, p.VerifiedAt.Unix()), outcome, owed)
+		ON CONFLICT (payment) DO UPDATE SET order_id = excluded.order_id, amount = excluded.amount, method = excluded.method,
+		verified_at = excluded.verified_at, outcome = excluded.outcome, give_back = excluded.give_back WHERE deposits.returned_at = 0`,
+		p.ID.String(), p.Identifier, amount, plain(string(p.Method)), max(0, p.VerifiedAt.Unix()), outcome, owed)
 	if err != nil {
 		return err
 	}
@@ -124,4 +127,10 @@ func recordDeposit(ctx context.Context, tx *sql.Tx, p payments.Payment, outcome 
 		return errors.Join(err, inbox.Cancel(fmt.Errorf("payment %s was given back already, so it buys nothing", p.ID)))
 	}
 	return nil
+}
+
+// plain is a text of the service as every database takes it: PostgreSQL refuses some bytes,
+// and money must not stay off the books for them.
+func plain(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\x00", "")
 }

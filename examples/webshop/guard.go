@@ -90,7 +90,7 @@ func (s *shop) showLogin(w http.ResponseWriter, r *http.Request) error {
 // login lets the shopkeeper in, who gives the name that stands under every decision.
 func (s *shop) login(w http.ResponseWriter, r *http.Request) error {
 	v := s.view(r, "login", "office")
-	actor := strings.TrimSpace(r.PostFormValue("name"))
+	actor := plain(strings.TrimSpace(r.PostFormValue("name")))
 	switch {
 	case actor == "" || len([]rune(actor)) > maxActor:
 		v.Data = "login.name"

@@ -91,7 +91,10 @@ func (w *world) comes(p payments.Payment, amount string) {
 	var err error
 	p.PaidAmount, err = payments.ParseAmount(amount)
 	require.NoError(w.t, err)
-	p.Status, p.Method, p.VerifiedAt = payments.StatusComplete, "DEPOSIT", time.Now()
+	p.Status, p.VerifiedAt = payments.StatusComplete, time.Now()
+	if p.Method == "" {
+		p.Method = payments.MethodDeposit
+	}
 	require.NoError(w.t, w.shop.box.Accept(w.t.Context(), p))
 }
 

@@ -51,7 +51,7 @@ func (s *shop) officeView(r *http.Request, name, actor string, data any) *view {
 
 // decision is who decides, and why: the ledger keeps both for ever.
 func decision(r *http.Request, actor string) (inbox.Decision, error) {
-	d := inbox.Decision{Actor: actor, Reason: strings.TrimSpace(r.PostFormValue("reason"))}
+	d := inbox.Decision{Actor: actor, Reason: plain(strings.TrimSpace(r.PostFormValue("reason")))}
 	if d.Reason == "" {
 		return d, errBadForm
 	}
@@ -124,9 +124,14 @@ func (s *shop) owedCount(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// showOwed lists the money that customers are to get back, the oldest first.
+// owedPage bounds what one page shows; the rest follows as the money is sent.
+const owedPage = 200
+
+// showOwed lists the money that customers are to get back, the oldest first, and then what
+// they have got, the newest first.
 func (s *shop) showOwed(w http.ResponseWriter, r *http.Request, actor string) error {
-	owed, err := all(r.Context(), s.db.read, scanDeposit, selectDeposit+` WHERE give_back > 0 ORDER BY returned_at > 0, verified_at DESC, payment LIMIT 200`)
+	owed, err := all(r.Context(), s.db.read, scanDeposit, selectDeposit+` WHERE give_back > 0
+		ORDER BY returned_at > 0, CASE returned_at WHEN 0 THEN verified_at ELSE -returned_at END, payment LIMIT $1`, owedPage)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -114,11 +115,39 @@ func TestGiveBackFailed(t *testing.T) {
 	_, err = w.shop.db.write.ExecContext(t.Context(), rename, "lost", id)
 	require.NoError(t, err)
 	v.shows("/orders/"+id, "We could not accept your deposit", "We give ₩28,000 back to you.")
+	resp, body := keeper.post("/office/failed", fields("key", payToken, "do", "again", "reason", "from a page of yesterday"))
+	require.Equal(t, http.StatusConflict, resp.StatusCode, "somebody may be at the bank with it")
+	require.Contains(t, body, `class="tabs"`, "the shopkeeper's menu stays")
 	keeper.done("/office/owed", "payment", payToken, "won", "28000")
-	keeper.done("/office/failed", "key", payToken, "do", "again", "reason", "from a page of yesterday")
+	require.NoError(t, w.shop.box.Retry(t.Context(), payToken, inbox.Decision{Actor: "Jun", Reason: "not by our pages"}))
 	require.Eventually(t, func() bool { return w.only(inbox.StageDead) == payToken }, patience, tick)
 	v.shows("/orders/"+id, "We could not accept your deposit", "₩28,000 was given back on")
 	require.EqualValues(t, 500, w.left("cup"))
+}
+
+// TestOwedInTurn: who has waited longest is first, and on the page however many wait.
+func TestOwedInTurn(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	keeper := w.keeper()
+	add := `INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back, returned_at) VALUES ($1, '', $2, 'DEPOSIT', $3, 'rejected', $2, $4)`
+	for n := range owedPage + 1 {
+		returned := 0
+		if n%2 == 1 {
+			returned = 5000 + n
+		}
+		_, err := w.shop.db.write.ExecContext(t.Context(), add, fmt.Sprint("payment-", n), 1000+n, 1_000_000-n, returned)
+		require.NoError(t, err)
+	}
+	page := keeper.get("/office/owed")
+	first := strings.Index(page, "₩1,200")
+	require.Positive(t, first, "the one that came first")
+	for _, later := range []string{"₩1,198", "₩1,000", "₩1,199", "₩1,003"} { // the last two are given back
+		next := strings.Index(page, later)
+		require.Greater(t, next, first, later)
+		first = next
+	}
+	require.NotContains(t, page, "₩1,001", "given back long ago")
 }
 
 // TestUnreadable: of what cannot be read, the shopkeeper says how much is to go back.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
@@ -15,6 +13,7 @@ type heldView struct {
 	inbox.Entry
 	Order    order
 	HasOrder bool
+	OnBooks  bool            // its money is to go back: somebody has begun to reject it
 	Runs     []inbox.Receipt // of the handler, that failed
 	Audit    []inbox.AuditLine
 }
@@ -27,11 +26,19 @@ func (h heldView) Why() string {
 	return "why.other"
 }
 
-// CanApprove: what cannot be read, has no id, belongs to no order or is no whole number of
-// won cannot be granted.
+// CanApprove: what cannot be read, has no id, belongs to no order that waits for money or
+// is no whole number of won cannot be granted.
 func (h heldView) CanApprove() bool {
 	_, whole := h.Payment.PaidAmount.Int64()
-	return h.HasOrder && whole && h.Unreadable == "" && h.Payment.ID != uuid.Nil
+	return h.HasOrder && h.Order.Status == open && whole && h.Names() && !h.OnBooks
+}
+
+// Names tells whether it is known which payment it is.
+func (h heldView) Names() bool { return names(h.Entry) }
+
+// Late is the key of the text that says why the order takes no money; empty if it does.
+func (h heldView) Late() string {
+	return map[string]string{paid: "why." + paidTwice, cancelled: "why." + afterCancel, soldOut: "why." + soldOut}[h.Order.Status]
 }
 
 // Won is what was paid.
@@ -71,6 +78,9 @@ func (s *shop) complete(ctx context.Context, h heldView) (heldView, error) {
 		return h, err
 	}
 	h.Order, h.HasOrder = o, err == nil
+	if h.OnBooks, err = s.onBooks(ctx, h.Key); err != nil {
+		return h, err
+	}
 	receipts, err := s.box.Receipts(ctx, h.Key)
 	if err != nil {
 		return h, err
@@ -124,6 +134,9 @@ func (s *shop) approve(ctx context.Context, key string, by inbox.Decision) error
 	if err != nil {
 		return err
 	}
+	if h.Late() != "" || h.OnBooks {
+		return errOutdated
+	}
 	if !h.CanApprove() {
 		return errBadForm
 	}
@@ -148,7 +161,7 @@ func (s *shop) decideFailed(w http.ResponseWriter, r *http.Request, actor string
 	key := r.PostFormValue("key")
 	switch r.PostFormValue("do") {
 	case "again":
-		err = s.box.Retry(r.Context(), key, by)
+		err = s.runAgain(r.Context(), key, by)
 	case "return":
 		err = s.giveBack(r.Context(), key, by)
 	default:

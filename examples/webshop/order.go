@@ -93,10 +93,21 @@ func (s *shop) payLink(ctx context.Context, o order) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, s.uncountLink(context.WithoutCancel(ctx), o.ID))
 	}
-	if _, err := s.db.write.ExecContext(ctx, `UPDATE orders SET pay_token = $2 WHERE id = $1`, o.ID, created.PayToken.String()); err != nil {
+	// The payment exists now: this is no time to give up with the customer's browser.
+	if err := s.keepLink(context.WithoutCancel(ctx), o.ID, created.PayToken.String()); err != nil {
 		return "", err
 	}
 	return s.client.CheckoutURL(created.PayToken)
+}
+
+func (s *shop) keepLink(ctx context.Context, id, payToken string) error {
+	return s.db.change(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO pay_links (payment, order_id) VALUES ($1, $2)`, payToken, id); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE orders SET pay_token = $2 WHERE id = $1`, id, payToken)
+		return err
+	})
 }
 
 // uncountLink takes back the count of a link that was not created: while the service is

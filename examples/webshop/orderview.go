@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +25,9 @@ type deposit struct {
 
 // Owed tells whether some of it is still to be given back.
 func (d deposit) Owed() bool { return d.GiveBack > 0 && d.ReturnedAt.IsZero() }
+
+// HasOrder tells whether it came for an order, and not for what else a record may name.
+func (d deposit) HasOrder() bool { return isUUID(d.OrderID) }
 
 // MethodKey is the key of the text that names the way of paying. The set of methods is open.
 func (d deposit) MethodKey() string {
@@ -65,6 +70,7 @@ type orderView struct {
 	Link     string // where to pay; empty if that makes no sense now
 	Came     int64  // won that is here and not decided on
 	Deposits []deposit
+	used     bool // the newest link has been paid
 }
 
 // StateKey is the key of the text that says how the order stands.
@@ -114,18 +120,34 @@ func (s *shop) look(ctx context.Context, o order) (orderView, error) {
 	if v.Deposits, err = all(ctx, s.db.read, scanDeposit, selectDeposit+` WHERE order_id = $1 ORDER BY verified_at, payment`, o.ID); err != nil {
 		return v, err
 	}
-	for e, err := range s.box.List(ctx, inbox.Filter{
-		Identifier: o.ID, Stages: []inbox.Stage{inbox.StageReady, inbox.StageReview, inbox.StageDead},
-	}) {
-		if err != nil {
-			return v, err
-		}
-		v.hear(e)
+	if err = s.hear(ctx, &v); err != nil {
+		return v, err
 	}
-	if v.State == stateWaiting || v.State == stateExpired {
+	if slices.ContainsFunc(v.Deposits, func(d deposit) bool { return d.Outcome == rejected }) {
+		v.refuse()
+	}
+	if o.PayToken != "" && !v.used && slices.Contains([]state{stateWaiting, stateExpired, stateRejected}, v.State) {
 		v.Link, err = s.checkoutURL(o.PayToken)
 	}
 	return v, err
+}
+
+// hear asks the ledger for the payments of an order, each by its key: pages look often, and
+// there are many payments. A record that names no payment is left to the shopkeeper, since
+// it may be one that the order has already.
+func (s *shop) hear(ctx context.Context, v *orderView) error {
+	links, err := all(ctx, s.db.read, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, `SELECT payment FROM pay_links WHERE order_id = $1`, v.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range links {
+		e, err := s.box.Get(ctx, id)
+		if err != nil && !errors.Is(err, inbox.ErrNotFound) {
+			return err
+		}
+		v.hear(e)
+	}
+	return nil
 }
 
 func (s *shop) plainState(o order) state {
@@ -144,27 +166,36 @@ func (s *shop) plainState(o order) state {
 	return stateWaiting
 }
 
-// hear takes a payment in that the ledger holds and that has not become a deposit.
+// hear takes in how a payment stands in the ledger.
 func (o *orderView) hear(e inbox.Entry) {
-	for _, d := range o.Deposits {
-		if d.Payment == e.Key {
-			if d.Outcome == rejected && o.Status == open {
-				o.State = stateRejected
-			}
-			return
-		}
+	if e.Stage < inbox.StageReady {
+		return // not paid
 	}
-	o.Came += whole(e.Payment.PaidAmount)
-	if o.Status != open {
+	o.used = o.used || e.Key == o.PayToken
+	switch {
+	case e.Stage == inbox.StageDone, slices.ContainsFunc(o.Deposits, func(d deposit) bool { return d.Payment == e.Key }):
+		return // a deposit by now
+	case isRejected(e): // without money, or it would be a deposit
+		o.refuse()
 		return
 	}
-	switch e.Stage {
-	case inbox.StageReview:
-		o.State = stateChecking
-	case inbox.StageDead:
-		o.State = stateAttention
-	default:
-		o.State = stateArrived
+	o.Came += whole(e.Payment.PaidAmount)
+	if o.Status == open {
+		o.State = undecided[e.Stage]
+	}
+}
+
+// undecided is how an open order stands whose money is here and has bought nothing yet.
+var undecided = map[inbox.Stage]state{
+	inbox.StageReady: stateArrived, inbox.StageReview: stateChecking, inbox.StageDead: stateAttention,
+}
+
+// refuse tells that a payment was rejected, unless there is more to say of another one.
+func (o *orderView) refuse() {
+	switch o.State {
+	case stateUnprepared, stateWaiting, stateExpired:
+		o.State = stateRejected
+	case stateArrived, stateChecking, stateAttention, stateRejected, statePaid, stateCancelled, stateSoldOut:
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/depositpay/depositpay-go/poller"
 )
 
 // stopTimeout is how long requests under way may take when the shop stops.
@@ -56,14 +58,34 @@ func (s *shop) server() *http.Server {
 // poller for a token. On SQLite there is one process anyway; on PostgreSQL the one that
 // holds an advisory lock polls, and the lock is free as soon as its session ends.
 func (s *shop) pollAlone(ctx context.Context) error {
-	if s.db.ledger != nil {
-		return s.poll.Run(ctx)
+	poll := s.poll.Run
+	if s.db.ledger == nil {
+		poll = s.pollWithLock
 	}
 	for ctx.Err() == nil {
-		if err := s.pollWithLock(ctx); err != nil {
+		if err := s.takeLeft(ctx, poll(ctx)); err != nil {
 			return err
 		}
 		wait(ctx, lockPause)
+	}
+	return nil
+}
+
+// takeLeft takes in what the poller was left with: with the database it loses its lock, and
+// stops. That is no reason for the shop to end, and the payments are in no other hands.
+func (s *shop) takeLeft(ctx context.Context, err error) error {
+	left, ok := errors.AsType[*poller.UnhandedError](err)
+	if !ok {
+		return err
+	}
+	for _, p := range left.Payments {
+		for taken := s.box.AcceptPolled(ctx, p); taken != nil; taken = s.box.AcceptPolled(ctx, p) {
+			if ctx.Err() != nil {
+				return err // the poller's log has each of them
+			}
+			slog.Warn("webshop: a payment is not stored; trying again", "payment", p.ID, "error", taken)
+			wait(ctx, lockPause)
+		}
 	}
 	return nil
 }

@@ -20,6 +20,12 @@ CREATE TABLE IF NOT EXISTS order_lines (
 	count    BIGINT NOT NULL,
 	PRIMARY KEY (order_id, product)
 );
+-- Every payment link of an order, so that the ledger can be asked for each by its key.
+CREATE TABLE IF NOT EXISTS pay_links (
+	payment  TEXT PRIMARY KEY,
+	order_id TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS pay_links_by_order ON pay_links (order_id);
 -- What became of each payment: deposits are never dropped, so the books can be checked.
 CREATE TABLE IF NOT EXISTS deposits (
 	payment     TEXT PRIMARY KEY, -- the payment id

@@ -53,7 +53,7 @@ var texts = merged(map[string][2]string{
 	"arrived.advice":    {"We are setting your goods aside.", "상품을 준비하고 있습니다."},
 	"checking.advice":   {"You paid %s, the order is %s. The shopkeeper decides soon; your money is safe.", "%s이 입금되었고 주문 금액은 %s입니다. 가게에서 곧 확인합니다. 입금액은 안전하게 보관됩니다."},
 	"attention.advice":  {"Your money is here and safe. The shopkeeper has been told.", "입금액은 안전하게 보관되어 있습니다. 가게에서 확인하고 있습니다."},
-	"rejected.advice":   {"You get the money back. You may pay again, or cancel the order.", "입금액을 돌려 드립니다. 다시 결제하거나 주문을 취소할 수 있습니다."},
+	"rejected.advice":   {"You may pay again, or cancel the order.", "다시 결제하거나 주문을 취소할 수 있습니다."},
 	"paid.advice":       {"Your goods are on their way.", "상품을 곧 보내 드립니다."},
 	"cancelled.advice":  {"Please do not pay any more. Money that comes all the same goes back to you.", "더 이상 입금하지 마세요. 입금된 금액이 있으면 돌려 드립니다."},
 	"sold_out.advice":   {"We are sorry. You get the whole sum back.", "죄송합니다. 입금액을 모두 돌려 드립니다."},

@@ -35,7 +35,7 @@ var officeTexts = map[string][2]string{
 	"review.raw":      {"What was received cannot be read:", "받은 내용을 읽을 수 없습니다:"},
 	"review.reason":   {"Why do you decide so?", "결정 이유"},
 	"review.won":      {"How many won came?", "입금액은 몇 원인가요?"},
-	"review.lookup":   {"Look it up in the service's dashboard; 0 if nothing came. It is written down as money to give back.", "서비스의 대시보드에서 확인해 주세요. 입금이 없으면 0을 적습니다. 이 금액이 돌려줄 돈으로 기록됩니다."},
+	"review.lookup":   {"Look it up in the service's dashboard; 0 if nothing came, or if it is a payment that the shop has already. It is written down as money to give back.", "서비스의 대시보드에서 확인해 주세요. 입금이 없거나 가게에 이미 있는 결제이면 0을 적습니다. 이 금액이 돌려줄 돈으로 기록됩니다."},
 	"review.approve":  {"Approve: hand the goods over", "승인: 상품 보내기"},
 	"review.reject":   {"Reject: give the money back", "거절: 돈 돌려주기"},
 	"why.underpaid":   {"Less was paid than the order costs", "주문 금액보다 적게 입금되었습니다"},

@@ -107,6 +107,9 @@ func (s *shop) page(show func(http.ResponseWriter, *http.Request) error) http.Ha
 			slog.Error("webshop: a page failed", "path", r.Pattern, "error", err)
 		}
 		v := s.view(r, "problem", key)
+		if strings.HasPrefix(r.URL.Path, "/office") {
+			v.Office = s.guard.actor(r)
+		}
 		s.render(w, status, v)
 	}
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // TestLocked: without a password that was thought of, nothing starts; without signing in,
@@ -163,6 +168,43 @@ func TestNoService(t *testing.T) {
 	link := v.done("/orders/" + id + "/pay")
 	w.pay(link[len(link)-36:], 0)
 	v.shows("/orders/"+id, "Paid. Thank you!")
+}
+
+// TestImpatient: a customer who leaves while the payment is created finds its link later.
+func TestImpatient(t *testing.T) {
+	t.Parallel()
+	var w *world
+	busy := make(chan *sql.Conn, 1)
+	w = start(t, func(cfg *settings) {
+		service, err := url.Parse(cfg.BaseURL)
+		require.NoError(t, err)
+		proxy := httputil.NewSingleHostReverseProxy(service)
+		proxy.ModifyResponse = func(resp *http.Response) error {
+			if resp.Request.URL.Path != "/payments" {
+				return nil
+			}
+			writer, err := w.shop.db.write.Conn(t.Context()) // the link has to wait for the one writer
+			busy <- writer
+			return err
+		}
+		front := httptest.NewServer(proxy)
+		t.Cleanup(front.Close)
+		cfg.BaseURL = front.URL
+	})
+	o, err := w.shop.place(t.Context(), uuid.New(), []line{{"cup", 28_000, 1}}, english)
+	require.NoError(t, err)
+	ctx, leave := context.WithCancel(t.Context())
+	linked := make(chan error, 1)
+	go func() { _, err := w.shop.payLink(ctx, o); linked <- err }()
+	writer := <-busy
+	require.Eventually(t, func() bool {
+		standing, err := w.shop.box.Standing(t.Context(), uuid.MustParse(w.mock.Payments()[0].ID))
+		return err == nil && standing == webhook.StandingExpected
+	}, patience, tick)
+	leave()
+	require.NoError(t, writer.Close())
+	require.NoError(t, <-linked)
+	w.visitor().shows("/orders/"+o.ID, "Go to the payment page")
 }
 
 // TestLanguage: the browser's wish counts until the customer switches.
