@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -37,13 +38,7 @@ func TestNewLedger(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, hook(t, s, "/hook", old))
 	require.Equal(t, http.StatusNotFound, hook(t, s, "/hook/wrong", old))
 	require.Equal(t, http.StatusOK, hook(t, s, "/hook/"+hookSecret, old))
-	require.Eventually(t, func() bool {
-		e, err := s.box.Get(t.Context(), old)
-		return err == nil && e.Stage == inbox.StageReview && e.Reason == string(inbox.ReasonTooOld)
-	}, 20*time.Second, 5*time.Millisecond)
-	units, err := s.book.OfPayment(t.Context(), old)
-	require.NoError(t, err)
-	require.Empty(t, units)
+	awaitTooOld(t, s, old)
 
 	mock.Advance(time.Hour) // what is bought now is given
 	bought := purchase(t, mock, pack, player)
@@ -75,4 +70,30 @@ func hook(t *testing.T, s *server, path, id string) (status int) {
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	return resp.StatusCode
+}
+
+// TestRestoredLedger: an older copy of the ledger does not know what was given since.
+func TestRestoredLedger(t *testing.T) {
+	t.Parallel()
+	mock, pack, player := shopFloor(t)
+	cfg := settings{URL: mock.URL(), Ledger: filepath.Join(t.TempDir(), "payments.db"), Town: "127.0.0.1:0", Listen: "127.0.0.1:0"}
+	restored := time.Now().Add(time.Hour)
+	require.NoError(t, json.Unmarshal([]byte(`{"not_before":"`+restored.Format(time.RFC3339)+`"}`), &cfg))
+	cfg.Catalogue = []grant.Product{{ID: pack.ID, Name: "Pack", Price: payments.NewAmount(9000), Lines: []grant.Line{{Item: "sword"}}}}
+	s := servingWith(t, cfg)
+	awaitTooOld(t, s, purchase(t, mock, pack, player))
+	s.cfg.NotBefore = restored.Add(-24 * time.Hour)
+	require.Equal(t, s.book.Born().Add(-clocksDiffer), s.notBefore(), "the later of the two")
+}
+
+// awaitTooOld waits until a payment is kept for a person, and wants no unit of it.
+func awaitTooOld(t *testing.T, s *server, payment string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		e, err := s.box.Get(t.Context(), payment)
+		return err == nil && e.Stage == inbox.StageReview && e.Reason == string(inbox.ReasonTooOld)
+	}, 20*time.Second, 5*time.Millisecond)
+	units, err := s.book.OfPayment(t.Context(), payment)
+	require.NoError(t, err)
+	require.Empty(t, units)
 }

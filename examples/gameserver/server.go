@@ -75,7 +75,7 @@ func (s *server) openLedger(ctx context.Context) error {
 	}
 	s.box, err = inbox.Open(ctx, inbox.Config{
 		SQLite: s.ledger, Client: s.watch, Handler: s.book.Handle, HandlerTimeout: 5 * time.Second, Catalogue: catalogue.Inbox(),
-		NotBefore: s.book.Born().Add(-clocksDiffer), // a new ledger does not know what was given before
+		NotBefore: s.notBefore(), // a new ledger does not know what was given before
 	})
 	if err != nil {
 		return err
@@ -93,6 +93,13 @@ func (s *server) openLedger(ctx context.Context) error {
 	}
 	s.desk = &grant.Desk{Book: s.book, Box: s.box, Poller: s.poller, Watch: s.watch, Secrets: []string{cfg.token, cfg.secret, cfg.HookSecret}}
 	return nil
+}
+
+func (s *server) notBefore() time.Time {
+	if born := s.book.Born().Add(-clocksDiffer); born.After(s.cfg.NotBefore) {
+		return born
+	}
+	return s.cfg.NotBefore
 }
 
 // listen opens the ports and chooses the game.

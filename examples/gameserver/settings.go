@@ -21,6 +21,10 @@ type settings struct {
 	// ProductField is the deployment's name of metadata.game_product.
 	ProductField string          `json:"product_field,omitempty"`
 	Catalogue    []grant.Product `json:"catalogue"`
+	// NotBefore is when an older copy of the ledger was put back, as in 2026-11-22T18:00:00Z:
+	// what was verified before and is not in it waits for a person. So does, in any case, what
+	// was verified before the ledger was made.
+	NotBefore time.Time `json:"not_before,omitzero"`
 
 	// Listen, if set, is where the service's webhooks come, at /hook, and the game's calls
 	// POST /joined/{account} and POST /claim/{account}.

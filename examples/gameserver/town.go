@@ -28,8 +28,11 @@ type town struct {
 	guests sync.WaitGroup
 }
 
-// visitor is one connection. Its writes are bounded in time, so a player who does not read
-// holds up nobody for long.
+// listen is how long a player may take to read what is said.
+const listen = 2 * time.Second
+
+// visitor is one connection. A player who does not read holds up the others once, and is put
+// out.
 type visitor struct {
 	net.Conn
 	mu      sync.Mutex
@@ -164,6 +167,8 @@ func (t *town) leave(v *visitor) {
 func (v *visitor) say(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	_ = v.SetWriteDeadline(time.Now().Add(2 * time.Second))
-	_, _ = fmt.Fprintf(v, format+"\n", args...) // who has left hears nothing
+	_ = v.SetWriteDeadline(time.Now().Add(listen))
+	if _, err := fmt.Fprintf(v, format+"\n", args...); err != nil {
+		_ = v.Close() // who has left hears nothing, and who does not listen has to leave
+	}
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -146,4 +148,17 @@ func TestTownSurvivesACrowd(t *testing.T) {
 	connect(t, ln.Addr().String())
 	cancel()
 	require.NoError(t, <-served)
+}
+
+// TestDoesNotListen: a player who never reads is put out, and not waited for again.
+func TestDoesNotListen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		v := &visitor{Conn: here}
+		v.say("You got: sword")
+		_, err := here.Write([]byte("You got: shield"))
+		require.ErrorIs(t, err, io.ErrClosedPipe)
+		require.NoError(t, there.Close())
+	})
 }

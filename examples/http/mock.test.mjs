@@ -16,15 +16,16 @@ async function call(method, path, body) {
   return answer.json();
 }
 
-// The merchant under test: it confirms what a webhook names, and ships.
-const shipped = [];
+// The merchant under test: it confirms what a webhook names, and ships it once. (A shop keeps
+// this in its database.)
+const shipped = new Map();
 let heard; // is called after each webhook
 const merchant = createServer(async (request, response) => {
   let body = '';
   for await (const piece of request) body += piece;
   try {
     const payment = await call('POST', '/payments/confirm', { payToken: JSON.parse(body).payment_id, token });
-    if (payment.status === 'COMPLETE') shipped.push(payment);
+    if (payment.status === 'COMPLETE' && !shipped.has(payment.id)) shipped.set(payment.id, payment);
     response.writeHead(payment.status === 'COMPLETE' ? 200 : 503).end();
   } catch {
     response.writeHead(503).end(); // the service sends it again
@@ -37,7 +38,7 @@ before(async () => {
   await call('PUT', '/_mock/webhook', { token, url: `http://127.0.0.1:${merchant.address().port}/` });
 });
 beforeEach(async () => {
-  shipped.length = 0;
+  shipped.clear();
   await call('DELETE', '/_mock/faults');
 });
 after(() => merchant.close());
@@ -53,13 +54,23 @@ async function pay(amount) {
 
 test('a deposit ships the order', async () => {
   const payToken = await pay(10000);
-  assert.deepEqual(shipped.map((p) => [p.id, p.paid_amount]), [[payToken, 10000]]);
+  assert.deepEqual([...shipped.values()].map((p) => [p.id, p.paid_amount]), [[payToken, 10000]]);
+});
+
+test('a repeated webhook ships nothing more', async () => {
+  const payment_id = await pay(10000);
+  const first = shipped.get(payment_id);
+  const { port } = merchant.address();
+  const again = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: JSON.stringify({ payment_id }) });
+  assert.equal(again.status, 200);
+  assert.deepEqual([...shipped.values()], [first]);
+  assert.equal(shipped.get(payment_id), first);
 });
 
 test('a confirm whose answer is lost is confirmed again', async () => {
   await call('POST', '/_mock/faults', { operation: 'confirm', kind: 'drop-after', nth: 1 });
   const payToken = await pay(7000);
-  assert.equal(shipped.length, 0);
+  assert.equal(shipped.size, 0);
   // The payment is complete at the service, so it sends no more: confirm by yourself.
   const again = await call('POST', '/payments/confirm', { payToken, token });
   assert.equal(again.status, 'COMPLETE');

@@ -28,6 +28,6 @@ func TestNode(t *testing.T) {
 	cmd.Env = append(os.Environ(), "MOCK_URL="+mock.URL(), "MOCK_TOKEN="+mock.Token())
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "# pass 3\n# fail 0\n", "all of them ran")
+	require.Contains(t, string(out), "# pass 4\n# fail 0\n", "all of them ran")
 	t.Logf("%s", out)
 }

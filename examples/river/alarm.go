@@ -10,7 +10,7 @@ import (
 // alarmEvery is how often the jobs given up are counted.
 const alarmEvery = time.Minute
 
-// alarm says how many jobs River has given up, at once and then every minute until ctx
+// alarm says how many jobs were given up, at once and then every minute until ctx
 // ends. Their payments are done for the inbox, so nothing else would tell of them.
 func alarm(ctx context.Context, db *sql.DB, logger *slog.Logger) {
 	ticker := time.NewTicker(alarmEvery)
@@ -33,8 +33,8 @@ func alarm(ctx context.Context, db *sql.DB, logger *slog.Logger) {
 	}
 }
 
-// givenUp counts the jobs that have used up their attempts.
+// givenUp counts the jobs that have used up their attempts, or were cancelled.
 func givenUp(ctx context.Context, db *sql.DB) (n int, err error) {
-	err = db.QueryRowContext(ctx, `SELECT count(*) FROM river_job WHERE state = 'discarded'`).Scan(&n)
+	err = db.QueryRowContext(ctx, `SELECT count(*) FROM river_job WHERE state IN ('discarded', 'cancelled')`).Scan(&n)
 	return n, err
 }

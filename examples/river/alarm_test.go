@@ -13,13 +13,13 @@ import (
 	"github.com/depositpay/depositpay-go/internal/pgtest"
 )
 
-// TestGivenUp: a job that has used up its attempts is there after a year, when River has
-// long deleted one that succeeded, and the workers tell of it.
+// TestGivenUp: a job that has used up its attempts, or was cancelled, is there after a year,
+// when River has long deleted one that succeeded, and the workers tell of it.
 func TestGivenUp(t *testing.T) {
 	db := pgtest.New(t).DB
 	require.NoError(t, migrate(t.Context(), db))
 	_, err := db.ExecContext(t.Context(), `INSERT INTO river_job (kind, args, state, attempt, max_attempts, finalized_at)
-		SELECT 'fulfil', '{}', state::river_job_state, 25, 25, now() - interval '1 year' FROM unnest(ARRAY['discarded', 'completed']) AS state`)
+		SELECT 'fulfil', '{}', state::river_job_state, 25, 25, now() - interval '1 year' FROM unnest(ARRAY['discarded', 'cancelled', 'completed']) AS state`)
 	require.NoError(t, err)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -31,7 +31,7 @@ func TestGivenUp(t *testing.T) {
 	require.NoError(t, <-ended)
 	n, err := givenUp(t.Context(), db)
 	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	require.Equal(t, 2, n)
 
 	said, out, err := os.Pipe()
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestGivenUp(t *testing.T) {
 	length, err := said.Read(first)
 	stop()
 	require.NoError(t, err)
-	require.Contains(t, string(first[:length]), "level=ERROR msg=\"paid and not fulfilled: jobs were given up\" jobs=1")
+	require.Contains(t, string(first[:length]), "level=ERROR msg=\"paid and not fulfilled: jobs were given up\" jobs=2")
 	_, err = io.Copy(io.Discard, said)
 	require.NoError(t, err)
 	require.NoError(t, said.Close())

@@ -55,7 +55,8 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if o.postgres == "" {
-		return errors.New("-postgres: missing; for one to try: docker run -e POSTGRES_PASSWORD=x -p 5432:5432 postgres")
+		return errors.New("-postgres: missing; for one to try: docker run -e POSTGRES_PASSWORD=x -p 127.0.0.1:5432:5432 postgres, " +
+			"which is postgres://postgres:x@127.0.0.1:5432/postgres")
 	}
 	db, err := sql.Open("pgx", o.postgres)
 	if err != nil {

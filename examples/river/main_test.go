@@ -151,6 +151,31 @@ func awaitEntry(t *testing.T, box *inbox.Inbox, stage inbox.Stage) (entry inbox.
 	return entry
 }
 
+// TestFulfilledTwice: a worker that was taken for dead has fulfilled the order after all. The
+// next one leaves it at that, and the job is not given up as if nothing had been done.
+func TestFulfilledTwice(t *testing.T) {
+	db := pgtest.New(t).DB
+	require.NoError(t, migrate(t.Context(), db))
+	for _, statement := range []string{
+		`INSERT INTO fulfilments (payment_id, identifier, worker) VALUES ('p', 'order-1', 'taken for dead')`,
+		`INSERT INTO river_job (kind, args, state, max_attempts, attempt, scheduled_at) VALUES ('fulfil', '{"payment_id":"p","identifier":"order-1"}', 'available', 2, 1, now())`,
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- work(ctx, db, options{}) }()
+	require.Eventually(t, func() bool {
+		return number(t, db, `SELECT count(*) FROM river_job WHERE finalized_at IS NOT NULL`) == 1
+	},
+		2*time.Minute, 20*time.Millisecond)
+	stop()
+	require.NoError(t, <-ended)
+	require.Equal(t, 1, number(t, db, `SELECT count(*) FROM river_job WHERE state = 'completed'`))
+	require.Equal(t, 1, number(t, db, `SELECT count(*) FROM fulfilments WHERE worker = 'taken for dead'`))
+}
+
 // TestDemo: what the README tells people to start.
 func TestDemo(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "run", ".", "demo", "-postgres", pgtest.New(t).DSN, "-orders", "5")

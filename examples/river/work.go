@@ -35,7 +35,9 @@ func (w *fulfiller) Work(ctx context.Context, job *river.Job[fulfil]) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, `INSERT INTO fulfilments (payment_id, identifier, worker) VALUES ($1, $2, $3)`,
+	// The key keeps a second run off: JobCompleteTx says nothing if River has given the job
+	// to another worker meanwhile. If there is the row already, the job alone is left to do.
+	if _, err := tx.ExecContext(ctx, `INSERT INTO fulfilments (payment_id, identifier, worker) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		job.Args.PaymentID, job.Args.Identifier, w.name); err != nil {
 		return err
 	}
@@ -62,6 +64,7 @@ func work(ctx context.Context, db *sql.DB, _ options) error {
 		FetchPollInterval: 200 * time.Millisecond,
 		JobTimeout:        rescueAfter / 2, RescueStuckJobsAfter: rescueAfter,
 		DiscardedJobRetentionPeriod: keepForEver, // each is money that came and nothing that went
+		CancelledJobRetentionPeriod: keepForEver, // by a worker's river.JobCancel, or by hand
 		Logger:                      logger,
 	})
 	if err != nil {

@@ -41,10 +41,17 @@ func Open(ctx context.Context, file, serviceURL, token string) (s *Shop, err err
 	return s, nil
 }
 
-// ship counts, so that a test can see an order that ships twice.
+// ship counts, so that a test can see an order that ships twice. A payment without an order
+// goes among the dead, where a person finds it.
 func ship(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
-	_, err := tx.ExecContext(ctx, `UPDATE orders SET shipped = shipped + 1 WHERE id = $1`, p.Identifier)
-	return err
+	result, err := tx.ExecContext(ctx, `UPDATE orders SET shipped = shipped + 1 WHERE id = $1`, p.Identifier)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(err, inbox.Cancel(errors.New("no such order")))
+	}
+	return nil
 }
 
 // Order takes an order and returns the payToken of its payment.

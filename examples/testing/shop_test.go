@@ -16,6 +16,7 @@ import (
 	shop "github.com/depositpay/depositpay-go/examples/testing"
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 func TestMain(m *testing.M) {
@@ -140,6 +141,16 @@ func TestWrongAmount(t *testing.T) {
 			requireShipped(t, s, 0)
 		})
 	}
+}
+
+// The order is gone when its money comes: nothing ships, and a person finds the payment.
+func TestNoOrder(t *testing.T) {
+	mock, s := open(t)
+	listen(t, mock, s)
+	created, err := s.Box.Create(t.Context(), payments.CreateRequest{Title: "Tea", Identifier: "order-9", Amount: payments.NewAmount(10_000)})
+	require.NoError(t, err)
+	deposit(t, mock, created.PayToken.String(), mockserver.Deposit{Payer: "Kim"})
+	require.Equal(t, "no such order", requireStage(t, s, created.PayToken.String(), inbox.StageDead).Reason)
 }
 
 // A forged webhook names a payment that nobody has paid: nothing ships. An order that

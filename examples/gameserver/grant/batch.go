@@ -10,25 +10,25 @@ import (
 	"github.com/google/uuid"
 )
 
-// batch gives one player what is due. It looks at the player before each unit and stops
-// when the player has left. An errSilent means that the game tells nothing about
-// the player, any other error that the ledger failed.
-func (b *Book) batch(ctx context.Context, g contained, account string) error {
-	due, err := b.query(ctx, `state = 'pending' AND account = $1 AND due_at <= $2 ORDER BY due_at, payment_id, line, unit LIMIT $3`, account, now(), batchSize)
+// batch gives one player what is due; full tells that it may not be all. It looks at the
+// player before each unit and stops when the player has left. An errSilent means that the
+// game tells nothing about the player, any other error that the ledger failed.
+func (b *Book) batch(ctx context.Context, g contained, account string) (full bool, err error) {
+	due, err := b.query(ctx, sqlDueTo, account, now(), batchSize)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for i := 0; i < len(due) && ctx.Err() == nil; i++ {
 		joins := b.joins.Load()
 		online, err := b.one(ctx, g, due[i])
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !online {
-			return b.box(ctx, account, joins)
+			return false, b.box(ctx, account, joins)
 		}
 	}
-	return nil
+	return len(due) == batchSize, nil
 }
 
 // box puts what is due to a player who is offline into the claim box. Somebody has joined

@@ -76,6 +76,9 @@ CREATE INDEX IF NOT EXISTS grants_account ON grants (account, created_at);
 CREATE TABLE IF NOT EXISTS grants_decisions (
 	grant_key TEXT NOT NULL, at INTEGER NOT NULL, action TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS grants_rejected (
+	payment_id TEXT PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS grants_born (one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);`
 
 // Open checks cfg, makes the tables where they are missing, and returns the Book. It starts

@@ -13,7 +13,7 @@ func (b *Book) Joined(ctx context.Context, account string) (int, error) {
 }
 
 func (b *Book) unbox(ctx context.Context, account string) (int, error) {
-	if account == "" { // moveAll would take that for everybody
+	if account == everybody {
 		return 0, nil
 	}
 	n, err := b.moveAll(ctx, account, Claimable, Pending, "")
@@ -34,9 +34,7 @@ const lookAtOnce = 100
 // lookThrough asks for some players of the claim box whether they can take something now,
 // and goes on from there the next time. It covers games that have no join event.
 func (b *Book) lookThrough(ctx context.Context, g contained) error {
-	waiting, err := b.query(ctx, `state = 'claimable' AND account > $1
-		AND slots = (SELECT min(slots) FROM grants m WHERE m.state = 'claimable' AND m.account = grants.account)
-		GROUP BY account ORDER BY account LIMIT $2`, b.looked, lookAtOnce)
+	waiting, err := b.query(ctx, sqlInBox, b.looked, lookAtOnce)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -37,7 +39,7 @@ var deskCommands = map[string]deskCommand{
 	"settle":   {"settle KEY REASON…", "marks a unit as granted that you have seen to by hand", (*Desk).settle},
 	"payments": {"payments", "what was paid and waits for a decision, with the reason", (*Desk).payments},
 	"approve":  {"approve PAYMENT_ID REASON…", "hands a payment in review over as it is", (*Desk).approve},
-	"reject":   {"reject PAYMENT_ID REASON…", "gives nothing for a payment in review", (*Desk).reject},
+	"reject":   {"reject PAYMENT_ID REASON…", "gives nothing for a payment in review, or dead", (*Desk).reject},
 	"retry":    {"retry PAYMENT_ID REASON…", "runs a dead payment again, once its cause is mended", (*Desk).retry},
 	"check":    {"check", "asks the service and looks through the claim box, now", (*Desk).check},
 	"recover":  {"recover PAYMENT_ID", "fetches a payment that the service's dashboard shows and the ledger does not", (*Desk).recover},
@@ -179,12 +181,32 @@ func list(out io.Writer, units []Grant, none string, err error) error {
 
 // String is one line for the operator.
 func (g Grant) String() string {
-	text := fmt.Sprintf("%s  %s  %s  %s", g.Key, g.Account, g.Item, g.State)
+	text := fmt.Sprintf("%s  %s  %s  %s", g.Key, shown(g.Account), g.Item, g.State)
 	if !g.GrantedAt.IsZero() {
 		text += " at " + g.GrantedAt.Format(time.RFC3339)
 	}
 	if g.Reason != "" {
-		text += ": " + g.Reason
+		text += ": " + oneLine(g.Reason)
 	}
 	return text
+}
+
+// shown is an account for a person's eyes: who buys may choose any text, which must not
+// look like more than it is.
+func shown(account string) string {
+	quoted := strconv.Quote(account)
+	if account == "" || strings.Contains(account, " ") || quoted != `"`+account+`"` {
+		return quoted
+	}
+	return account
+}
+
+// oneLine is a text of others, which may be about what a player has chosen.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }

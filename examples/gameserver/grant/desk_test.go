@@ -34,7 +34,7 @@ type office struct {
 	log    strings.Builder
 }
 
-func newOffice(t *testing.T) *office {
+func newOffice(t *testing.T, change ...func(*inbox.Config)) *office {
 	o := &office{t: t, mock: mockserver.RunT(t)}
 	var err error
 	o.sword, err = o.mock.SaveProduct(mockserver.Product{Name: "Sword", Price: 1000})
@@ -52,7 +52,11 @@ func newOffice(t *testing.T) *office {
 	book, err := grant.Open(t.Context(), grant.Config{SQLite: ledger, Catalogue: catalogue, Every: 2 * time.Millisecond})
 	require.NoError(t, err)
 	o.watch = &grant.Watch{Client: o.client, Margin: time.Nanosecond, Logger: slog.New(slog.NewTextHandler(&o.log, nil))}
-	o.box, err = inbox.Open(t.Context(), inbox.Config{SQLite: ledger, Client: o.watch, Handler: book.Handle, Catalogue: catalogue.Inbox(), ReconcileEvery: -1})
+	cfg := inbox.Config{SQLite: ledger, Client: o.watch, Handler: book.Handle, Catalogue: catalogue.Inbox(), ReconcileEvery: -1}
+	for _, f := range change {
+		f(&cfg)
+	}
+	o.box, err = inbox.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, o.box.Close()) })
 	p, err := poller.New(poller.Config{Client: o.client, Sink: o.box, IntervalMin: time.Millisecond})
@@ -132,13 +136,13 @@ func TestReport(t *testing.T) {
 	o := newOffice(t)
 	g := newGame(false)
 	g.script = append(g.script, func(grant.Delivery) (grant.Answer, error) {
-		return "", fmt.Errorf("GET /x?token=%s: %w", o.mock.Token(), errLost)
+		return "", fmt.Errorf("GET /x?token=%s&who=%s: %w", o.mock.Token(), account, errLost)
 	})
 	o.run(o.desk.Poller.Run, o.box.Run, func(ctx context.Context) error { return o.desk.Book.Run(ctx, g) })
 	o.sell()
 	o.until("pending", "needs review")
 	report := o.do("report")
-	for _, want := range []string{"payments done: 1", "units needs review: 1", "sword: nobody knows whether the player has it: GET /x?token=[removed]", "payments completed by another poller: 0", "received 1"} {
+	for _, want := range []string{"payments done: 1", "units needs review: 1", "sword: nobody knows whether the player has it: GET /x?token=[removed]&who=[player]", "payments completed by another poller: 0", "received 1"} {
 		require.Contains(t, report, want)
 	}
 	require.NotContains(t, report, o.mock.Token())

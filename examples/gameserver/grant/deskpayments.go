@@ -21,8 +21,15 @@ func (d *Desk) undecided(ctx context.Context, identifier string) (found []inbox.
 		if err != nil {
 			return nil, err
 		}
-		if e.Stage == inbox.StageDead && strings.HasPrefix(e.Reason, "rejected: ") {
-			continue
+		if e.Stage == inbox.StageDead {
+			if rejectedReview(e) {
+				continue
+			}
+			if err := rejected(ctx, d.Book.cfg.SQLite.Reader, e.Key); errors.Is(err, ErrRejected) {
+				continue
+			} else if err != nil {
+				return nil, err
+			}
 		}
 		if found = append(found, e); len(found) == shownPayments {
 			break
@@ -58,7 +65,7 @@ func standing(e inbox.Entry) string {
 	if e.Reason == "" {
 		return e.Stage.String()
 	}
-	return e.Stage.String() + ": " + e.Reason
+	return e.Stage.String() + ": " + oneLine(e.Reason)
 }
 
 func (d *Desk) approve(ctx context.Context, out io.Writer, actor string, args []string) error {
@@ -66,11 +73,33 @@ func (d *Desk) approve(ctx context.Context, out io.Writer, actor string, args []
 }
 
 func (d *Desk) reject(ctx context.Context, out io.Writer, actor string, args []string) error {
-	return decidePayment(ctx, out, actor, args, d.Box.Reject, "%s is rejected: nothing is given for it\n")
+	return decidePayment(ctx, out, actor, args, d.rejectPayment, "%s is rejected: nothing is given for it\n")
+}
+
+// rejectPayment: the inbox rejects reviews alone, so the book keeps the rejection of a dead one.
+func (d *Desk) rejectPayment(ctx context.Context, key string, by inbox.Decision) error {
+	if e, err := d.Box.Get(ctx, key); err != nil {
+		return err
+	} else if e.Stage == inbox.StageDead && !rejectedReview(e) {
+		return d.Book.Reject(ctx, key, by)
+	}
+	return d.Box.Reject(ctx, key, by)
+}
+
+// rejectedReview tells that a person has rejected it in review. Retry checks it again.
+func rejectedReview(e inbox.Entry) bool {
+	return e.Stage == inbox.StageDead && strings.HasPrefix(e.Reason, "rejected: ")
 }
 
 func (d *Desk) retry(ctx context.Context, out io.Writer, actor string, args []string) error {
-	return decidePayment(ctx, out, actor, args, d.Box.Retry, "%s runs again\n")
+	return decidePayment(ctx, out, actor, args, d.retryPayment, "%s runs again\n")
+}
+
+func (d *Desk) retryPayment(ctx context.Context, key string, by inbox.Decision) error {
+	if err := rejected(ctx, d.Book.cfg.SQLite.Reader, key); err != nil {
+		return err
+	}
+	return d.Box.Retry(ctx, key, by)
 }
 
 // decidePayment wants a reason, which is kept for ever.
@@ -89,11 +118,7 @@ func decidePayment(ctx context.Context, out io.Writer, actor string, args []stri
 func (d *Desk) undecidedLines(ctx context.Context, say func(string, ...any)) error {
 	found, err := d.undecided(ctx, "")
 	for _, e := range found {
-		text := standing(e)
-		if who := e.Payment.Identifier; who != "" {
-			text = strings.ReplaceAll(text, who, "[player]")
-		}
-		say("needs a decision: %s, %s", e.Key, text)
+		say("needs a decision: %s, %s", e.Key, without(e.Payment.Identifier, standing(e)))
 	}
 	return err
 }

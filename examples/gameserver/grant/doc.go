@@ -33,7 +33,7 @@
 // # Players
 //
 // A player is an account id, never a display name; what does not look like one needs
-// review. Before each unit the game is asked whether the player is online and how many slots
+// review. Players with something due take turns. Before each unit the game is asked whether the player is online and how many slots
 // are free, and the batch stops when the player has left.
 //
 // # One process

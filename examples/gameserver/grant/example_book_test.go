@@ -122,6 +122,25 @@ func ExampleBook_Settle() {
 	// unknown: true
 }
 
+// A payment is among the inbox's dead, and the operator has paid it back. Whoever runs it
+// again by mistake gives nothing.
+func ExampleBook_Reject() {
+	book, handOver, closeAll := openBook()
+	defer closeAll()
+	ctx := context.Background()
+	paid, kim := potions(), inbox.Decision{Actor: "Kim", Reason: "paid back"}
+	check(book.Reject(ctx, paid.ID.String(), kim))
+	err := book.Reject(ctx, paid.ID.String(), kim)
+	fmt.Println("rejected already:", errors.Is(err, grant.ErrRejected))
+
+	paid.ID = uuid.MustParse("4f0a2b1e-6c1d-4b8e-9a57-3d0c5e7f1a02")
+	handOver(paid)
+	fmt.Println(book.Reject(ctx, paid.ID.String(), kim))
+	// Output:
+	// rejected already: true
+	// grant: 4f0a2b1e-6c1d-4b8e-9a57-3d0c5e7f1a02: there are units of it already: see history
+}
+
 // The operator's console, and the watch for a second poller on the same token.
 func ExampleDesk_Do() {
 	mock, client, product := stage()

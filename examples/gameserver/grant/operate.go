@@ -81,7 +81,7 @@ func (b *Book) Counts(ctx context.Context) (counts map[State]int, err error) {
 // has it before; if so, call Settle.
 func (b *Book) Resend(ctx context.Context, key string, by inbox.Decision) error {
 	g, err := b.Get(ctx, key)
-	if err == nil && g.State != Granted && !b.cfg.Account.MatchString(g.Account) {
+	if err == nil && g.State != Granted && (!b.isAccount(g.Account) || g.Reason == notOfTheStore) {
 		err = fmt.Errorf("grant: %s: %q is not an account id: give it by hand to whom it belongs, then settle it", key, g.Account)
 	}
 	if err != nil {

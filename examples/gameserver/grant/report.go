@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/depositpay/depositpay-go/inbox"
@@ -66,9 +67,17 @@ func (d *Desk) reviews(ctx context.Context, say func(string, ...any)) error {
 	}
 	waiting = slices.DeleteFunc(waiting, func(g Grant) bool { return g.State != Review })
 	for _, g := range waiting[:min(len(waiting), 50)] {
-		say("needs review: %s, %s: %s", g.Key, g.Item, g.Reason)
+		say("needs review: %s, %s: %s", g.Key, g.Item, without(g.Account, oneLine(g.Reason)))
 	}
 	return nil
+}
+
+// without takes a player out of a text.
+func without(player, text string) string {
+	if player == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, player, "[player]")
 }
 
 func (d *Desk) losses(ctx context.Context, say func(string, ...any)) {

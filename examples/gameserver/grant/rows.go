@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// everybody is moveAll's account for all of them. No player has it, see Book.isAccount.
+const everybody = ""
+
 // State is where a unit stands.
 type State string
 
@@ -68,10 +71,26 @@ func (b *Book) move(ctx context.Context, key string, from, to State, reason stri
 		WHERE grant_key = $1 AND state = $2`, key, from, to, reason, now(), due.UnixMicro()))
 }
 
-// moveAll changes all units of an account that are in the state from; account "" is all.
+// The statements below say that a unit is open, beside its state: SQLite takes an index with
+// a condition for nothing else, and reads the whole book.
+const (
+	sqlDue   = sqlOpen + `state = 'pending' AND due_at <= $1 AND account NOT IN (SELECT value FROM json_each($2)) ORDER BY due_at LIMIT 1`
+	sqlDueTo = sqlOpen + `state = 'pending' AND account = $1 AND due_at <= $2 ORDER BY due_at, payment_id, line, unit LIMIT $3`
+	sqlInBox = sqlOpen + `state = 'claimable' AND account > $1
+		AND slots = (SELECT min(slots) FROM grants m WHERE m.state <> 'granted' AND m.state = 'claimable' AND m.account = grants.account)
+		GROUP BY account ORDER BY account LIMIT $2`
+	sqlMoveAll = `UPDATE grants SET state = $2, reason = $3, changed_at = $4, due_at = $4 WHERE ` + sqlOpen + `state = $1`
+	sqlPutOff  = `UPDATE grants SET reason = $2, changed_at = $3, due_at = max(due_at, $4) WHERE ` + sqlOpen + `state = 'pending' AND account = $1`
+	sqlOpen    = `state <> 'granted' AND `
+)
+
+// moveAll changes all units that are in the state from, of one account or of everybody.
 func (b *Book) moveAll(ctx context.Context, account string, from, to State, reason string) (int, error) {
-	result, err := b.cfg.SQLite.Writer.ExecContext(ctx, `UPDATE grants SET state = $3, reason = $4, changed_at = $5, due_at = $5
-		WHERE state = $2 AND ($1 = '' OR account = $1)`, account, from, to, reason, now())
+	statement, args := sqlMoveAll, []any{from, to, reason, now()}
+	if account != everybody {
+		statement, args = statement+` AND account = $5`, append(args, account)
+	}
+	result, err := b.cfg.SQLite.Writer.ExecContext(ctx, statement, args...)
 	if err != nil {
 		return 0, fmt.Errorf("grant: the book cannot be written: %w", err)
 	}
@@ -81,8 +100,7 @@ func (b *Book) moveAll(ctx context.Context, account string, from, to State, reas
 
 // putOff makes what an account has pending due later.
 func (b *Book) putOff(ctx context.Context, account, reason string, due time.Time) error {
-	_, err := b.cfg.SQLite.Writer.ExecContext(ctx, `UPDATE grants SET reason = $2, changed_at = $3, due_at = max(due_at, $4)
-		WHERE state = 'pending' AND account = $1`, account, reason, now(), due.UnixMicro())
+	_, err := b.cfg.SQLite.Writer.ExecContext(ctx, sqlPutOff, account, reason, now(), due.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("grant: the book cannot be written: %w", err)
 	}

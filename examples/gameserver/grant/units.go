@@ -3,6 +3,7 @@ package grant
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -18,6 +19,11 @@ import (
 func (b *Book) Handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 	if p.ID == uuid.Nil {
 		return inbox.Cancel(fmt.Errorf("grant: the record of %q names no payment, so a repeat could not be told from it: give the items by hand", p.Identifier))
+	}
+	if err := rejected(ctx, tx, p.ID.String()); errors.Is(err, ErrRejected) {
+		return inbox.Cancel(err)
+	} else if err != nil {
+		return err
 	}
 	lines, err := b.cfg.Catalogue.lines(p)
 	if err != nil {
@@ -39,19 +45,26 @@ func (b *Book) Handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 	return nil
 }
 
+// notOfTheStore is the reason of units whose account is not one: it is an order's identifier.
+const notOfTheStore = "the payment is not of the game store, and Config.AccountOf is not set"
+
 // account tells whose payment it is. It never guesses.
 func (b *Book) account(p payments.Payment) (account string, state State, reason string) {
 	account = p.Identifier
 	if p.Metadata.GameProduct == "" {
 		if b.cfg.AccountOf == nil {
-			return account, Review, "the payment is not of the game store, and Config.AccountOf is not set"
+			return account, Review, notOfTheStore
 		}
 		account = b.cfg.AccountOf(p)
 	}
-	if !b.cfg.Account.MatchString(account) {
+	if !b.isAccount(account) {
 		return account, Review, "this is not an account id"
 	}
 	return account, Pending, ""
+}
+
+func (b *Book) isAccount(text string) bool {
+	return text != everybody && b.cfg.Account.MatchString(text)
 }
 
 // lines are what a payment pays for, with the units of each in Count.
@@ -67,16 +80,24 @@ func (c *Catalogue) lines(p payments.Payment) ([]Line, error) {
 		}
 		return product.units(nil, n)
 	}
-	var lines []Line
+	counts := map[string]int64{} // a product may be there in several items
 	for _, item := range p.Metadata.Items {
-		product, known := c.byName[item.Name]
-		if !known {
+		if _, known := c.byName[item.Name]; !known {
 			return nil, fmt.Errorf("grant: the catalogue has no product called %q: add it, then run the payment again", item.Name)
 		}
+		counts[item.Name] += min(max(1, item.Count), maxUnits+1)
+	}
+	var lines []Line
+	for _, item := range p.Metadata.Items {
+		if counts[item.Name] == 0 {
+			continue // together with the first of them
+		}
+		product := c.byName[item.Name]
 		var err error
-		if lines, err = product.units(lines, max(1, item.Count)); err != nil {
+		if lines, err = product.units(lines, counts[item.Name]); err != nil {
 			return nil, err
 		}
+		counts[item.Name] = 0
 	}
 	if len(lines) == 0 {
 		return nil, fmt.Errorf("grant: the payment %s names neither a product nor an item: give by hand what it was for", p.ID)

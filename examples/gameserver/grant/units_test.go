@@ -1,6 +1,7 @@
 package grant_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/examples/gameserver/grant"
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -53,7 +55,9 @@ func TestNotGuessed(t *testing.T) {
 
 	own := payments.Payment{ID: uuid.New(), Identifier: account, Metadata: payments.Metadata{Items: []payments.Item{{Name: "Sword"}}}}
 	require.NoError(t, b.handle(own))
-	require.Equal(t, "the payment is not of the game store, and Config.AccountOf is not set", b.await(own.ID.String(), grant.Review)[0].Reason)
+	unit := b.await(own.ID.String(), grant.Review)[0]
+	require.Equal(t, "the payment is not of the game store, and Config.AccountOf is not set", unit.Reason)
+	require.ErrorContains(t, b.Resend(t.Context(), unit.Key, inbox.Decision{Actor: "Kim", Reason: "it looks like one"}), "is not an account id")
 }
 
 // TestApproved: a person may approve what is not a multiple of the price.
@@ -99,4 +103,36 @@ func TestBorn(t *testing.T) {
 	again, err := grant.Open(t.Context(), b.cfg)
 	require.NoError(t, err)
 	require.Equal(t, b.Born(), again.Born())
+}
+
+// TestTwiceInOneOrder: a product in two items is two of it, and once per order is once.
+func TestTwiceInOneOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(cfg *grant.Config) {
+		cfg.AccountOf = func(payments.Payment) string { return account }
+	})
+	pack := payments.Item{Name: "Hero pack", Price: payments.NewAmount(5000)}
+	p := payments.Payment{ID: uuid.New(), Identifier: "order-7", PaidAmount: payments.NewAmount(10_000), Metadata: payments.Metadata{Items: []payments.Item{pack, pack}}}
+	require.NoError(t, b.handle(p))
+	units, err := b.OfPayment(t.Context(), p.ID.String())
+	require.NoError(t, err)
+	count := map[string]int{}
+	for _, u := range units {
+		count[u.Item]++
+	}
+	require.Equal(t, map[string]int{"rank:hero": 1, "potion": 6}, count)
+}
+
+// TestNobody: a rule that gives no account names nobody, and not everybody, whatever an
+// account looks like.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(cfg *grant.Config) {
+		cfg.Account = regexp.MustCompile(`^[0-9a-z-]*$`)
+		cfg.AccountOf = func(payments.Payment) string { return "" }
+	})
+	p := payments.Payment{ID: uuid.New(), Identifier: "order-7", Metadata: payments.Metadata{Items: []payments.Item{{Name: "Sword"}}}}
+	require.NoError(t, b.handle(p))
+	unit := b.await(p.ID.String(), grant.Review)[0]
+	require.ErrorContains(t, b.Resend(t.Context(), unit.Key, inbox.Decision{Actor: "Kim", Reason: "why not"}), "is not an account id")
 }

@@ -78,6 +78,7 @@ func (w *Watch) Check(ctx context.Context, box *inbox.Inbox) (int, error) {
 		}
 		switch {
 		case entry.Sources.Has(inbox.ChannelPoll):
+		case entry.Stage == inbox.StageReview && entry.Reason == string(inbox.ReasonTooOld): // complete before this ledger was made
 		case entry.Stage < inbox.StageReady || time.Since(asked) < w.margin():
 			continue // the poll's answer may be on its way
 		default:

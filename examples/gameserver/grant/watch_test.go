@@ -2,6 +2,7 @@ package grant_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,4 +36,18 @@ func TestSecondPoller(t *testing.T) {
 	require.Contains(t, o.log.String(), "level=ERROR")
 	require.Contains(t, o.log.String(), "ANOTHER POLLER COMPLETES PAYMENTS OF THIS TOKEN")
 	require.NotContains(t, o.log.String(), o.mock.Token())
+}
+
+// TestOlderThanTheLedger: a payment from before this ledger was made raises no alarm when
+// somebody repeats its webhook.
+func TestOlderThanTheLedger(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, func(cfg *inbox.Config) { cfg.NotBefore = time.Now().Add(time.Hour) })
+	old := o.sell()
+	_, err := o.client.Next(t.Context()) // the integration of before
+	require.NoError(t, err)
+	o.run(o.box.Run)
+	o.until("recover "+old.String(), "review: too_old")
+	require.Contains(t, o.do("report"), "payments completed by another poller: 0")
+	require.NotContains(t, o.log.String(), "ANOTHER POLLER")
 }

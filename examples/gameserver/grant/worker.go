@@ -2,13 +2,14 @@ package grant
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 )
 
-// batchSize bounds the units of one player that are given in a row.
+// batchSize bounds the units of one player that are given in a row, while others wait.
 const batchSize = 64
 
 // Run hands units to game, one at a time, until ctx ends. Then it lets the unit under way
@@ -50,15 +51,28 @@ func (b *Book) round(ctx context.Context, g contained, recovered *bool, nextLook
 			return err
 		}
 	}
+	return b.giveAll(ctx, g)
+}
+
+// giveAll gives a batch to each player in turn, until nothing is due.
+func (b *Book) giveAll(ctx context.Context, g contained) error {
+	served := []string{} // have had a batch, and let the others go first
 	for silent := 0; ctx.Err() == nil; {
-		first, err := b.query(ctx, `state = 'pending' AND due_at <= $1 ORDER BY due_at LIMIT 1`, now())
-		if err != nil || len(first) == 0 {
+		account, found, err := b.next(ctx, served)
+		if err != nil || !found && len(served) == 0 {
 			return err
 		}
-		failed := b.batch(ctx, g, first[0].Account)
+		if !found {
+			served = served[:0]
+			continue
+		}
+		full, failed := b.batch(ctx, g, account)
+		if full {
+			served = append(served, account)
+		}
 		if !errors.Is(failed, errSilent) {
 			silent, err = 0, failed
-		} else if err = b.postpone(ctx, first[0].Account, failed); err == nil {
+		} else if err = b.postpone(ctx, account, failed); err == nil {
 			if silent++; silent == silentInARow {
 				err = failed
 			}
@@ -70,13 +84,26 @@ func (b *Book) round(ctx context.Context, g contained, recovered *bool, nextLook
 	return nil
 }
 
+// next is the player who has waited longest, but for those who were served.
+func (b *Book) next(ctx context.Context, served []string) (account string, found bool, err error) {
+	others, err := json.Marshal(served)
+	if err != nil {
+		return "", false, err
+	}
+	first, err := b.query(ctx, sqlDue, now(), string(others))
+	if err != nil || len(first) == 0 {
+		return "", false, err
+	}
+	return first[0].Account, true, nil
+}
+
 // recover settles what a worker before this one left in the game's hands.
 func (b *Book) recover(ctx context.Context, g contained) error {
 	to, reason := Review, "the process ended while the game was giving it: look whether the player has it"
 	if g.game.Refuses() {
 		to, reason = Pending, "the process ended while the game was giving it: asking again"
 	}
-	n, err := b.moveAll(ctx, "", Granting, to, reason)
+	n, err := b.moveAll(ctx, everybody, Granting, to, reason)
 	if n > 0 {
 		b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "grant: "+reason, slog.Int("units", n))
 	}

@@ -122,3 +122,22 @@ func TestLook(t *testing.T) {
 	b.await(id, grant.Granted, grant.Granted)
 	g.requireEach(t, 2)
 }
+
+// TestTurns: who has bought a lot does not keep the others waiting.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	b, g := newBench(t), newGame(false)
+	g.set(true, -1)
+	const lot = 5 * grant.BatchSize
+	b.pay("p-sword", 1000*lot, "acc-lot")
+	second := b.pay("p-sword", 1000, account)
+	third := b.pay("p-sword", 1000, "acc-third")
+	b.run(g)
+	require.Eventually(t, func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return len(g.calls) == lot+2
+	}, 20*time.Second, 2*time.Millisecond)
+	g.requireEach(t, lot+2)
+	require.Equal(t, []string{second + ":1:1", third + ":1:1"}, g.calls[grant.BatchSize:grant.BatchSize+2])
+}
