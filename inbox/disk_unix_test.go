@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/child"
 )
 
 // TestDiskFull: when the files may not grow, acceptances fail with the reason, the poller
@@ -49,7 +50,7 @@ func requireRecovered(t *testing.T, p *process, path string) {
 
 // fullDisk is the child of TestDiskFull. The limit of a file's size stands for the disk,
 // unless the ledger has one of its own.
-func (c *child) fullDisk() error {
+func (c *worker) fullDisk() error {
 	signal.Ignore(syscall.SIGXFSZ) // an error in place of the end
 	box, err := c.open()
 	if err != nil {
@@ -59,7 +60,7 @@ func (c *child) fullDisk() error {
 	if _, err := c.ledger.ExecContext(ctx, effectsTable); err != nil {
 		return err
 	}
-	c.say("ready")
+	child.Say("ready")
 	go func() { _ = box.Run(ctx) }()
 	if _, err := box.BeforePoll(ctx); err != nil { // the journal is open when the disk fills up
 		return err
@@ -76,11 +77,11 @@ func (c *child) fullDisk() error {
 	accept := func() error {
 		err := box.Accept(ctx, nthPayment(n))
 		if err == nil {
-			c.say("ack", n)
+			child.Say("ack", n)
 			n++
 			return nil
 		}
-		c.say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
+		child.Say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
 		return err
 	}
 	for range 100_000 {
@@ -117,7 +118,7 @@ func (c *child) fullDisk() error {
 			return err
 		}
 	}
-	c.say("recovered")
+	child.Say("recovered")
 	<-c.lines
 	return nil
 }

@@ -28,6 +28,8 @@ func Queued(b *Inbox) (n int) {
 // SameLane tells whether the payments are taken in one after another.
 func SameLane(b *Inbox, one, other string) bool { return b.intake.lane(one) == b.intake.lane(other) }
 
+func PossibleLosses(b *Inbox) ([]PossibleLoss, error) { return b.possibleLosses(context.Background()) }
+
 func EvictHints(b *Inbox) error { return b.evictHints(context.Background()) }
 
 // DropBodies drops what is old enough, or nothing before the recovery, and does not wait for it.

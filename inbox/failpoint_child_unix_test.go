@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/child"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"
 	"github.com/depositpay/depositpay-go/webhook"
@@ -50,20 +50,9 @@ type merchantConfig struct {
 }
 
 func init() {
-	text := os.Getenv(merchantVariable)
-	if text == "" {
-		return
-	}
-	m := &shopkeeper{commands: make(chan string), released: make(chan struct{})}
-	err := json.Unmarshal([]byte(text), &m.merchantConfig)
-	if err == nil {
-		err = m.main()
-	}
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "merchant:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	child.Become(merchantVariable, func(cfg merchantConfig) error {
+		return (&shopkeeper{merchantConfig: cfg, commands: make(chan string), released: make(chan struct{})}).main()
+	})
 }
 
 // shopkeeper is a shop with all parts: webhook, poller and inbox. It does what it is told on
@@ -78,14 +67,8 @@ type shopkeeper struct {
 	released chan struct{} // ends a delay
 	offered  atomic.Bool   // a record was offered to the inbox
 	once     sync.Once
-	mu       sync.Mutex // of standard output and err
+	mu       sync.Mutex // of err
 	err      error
-}
-
-func (m *shopkeeper) say(words ...any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, _ = fmt.Fprintln(os.Stdout, words...)
 }
 
 var errTrouble = fmt.Errorf("trouble at a failpoint: %w", payments.ErrAmbiguous)
@@ -97,7 +80,7 @@ func (m *shopkeeper) at(step int) (err error) {
 		return nil
 	}
 	m.once.Do(func() {
-		m.say("reached")
+		child.Say("reached")
 		switch m.Action {
 		case kill:
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -177,14 +160,14 @@ func (s sink) Note(ctx context.Context, id uuid.UUID) error {
 func (s sink) Accept(ctx context.Context, p payments.Payment) error {
 	s.m.offered.Store(true)
 	err := s.Inbox.Accept(ctx, p)
-	s.m.say("offered")
+	child.Say("offered")
 	return err
 }
 
 func (s sink) AcceptPolled(ctx context.Context, p payments.Payment) error {
 	s.m.offered.Store(true)
 	err := s.Inbox.AcceptPolled(ctx, p)
-	s.m.say("offered")
+	child.Say("offered")
 	return err
 }
 
@@ -212,7 +195,7 @@ func (m *shopkeeper) main() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var under sync.WaitGroup
-	m.say("ready")
+	child.Say("ready")
 	for command := range m.commands {
 		word, argument, _ := strings.Cut(command, " ")
 		switch word {
@@ -221,7 +204,7 @@ func (m *shopkeeper) main() error {
 			if err != nil {
 				return err
 			}
-			m.say("created", created.PayToken)
+			child.Say("created", created.PayToken)
 		case "deliver":
 			under.Go(func() { m.deliver(argument) })
 		case "poll":
@@ -280,7 +263,7 @@ func (m *shopkeeper) deliver(id string) {
 	req.Header.Set("Content-Type", "application/json")
 	answer := httptest.NewRecorder()
 	m.hook.ServeHTTP(answer, req)
-	m.say("status", answer.Code)
+	child.Say("status", answer.Code)
 	if answer.Code == http.StatusOK {
 		_ = m.at(stepAcknowledged) // there is nobody who could be told of an error
 	}
@@ -305,7 +288,7 @@ func (m *shopkeeper) settle(ctx context.Context, key string) error {
 		}
 		switch e, err := m.box.Get(ctx, key); {
 		case err == nil && e.Stage == inbox.StageDone:
-			m.say("settled")
+			child.Say("settled")
 			return nil
 		case err != nil && !errors.Is(err, inbox.ErrNotFound):
 			return err

@@ -4,10 +4,7 @@ package inbox_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/child"
 	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
@@ -255,11 +253,9 @@ func (c *trouble) requireExact(b books) {
 
 func (c *trouble) begin() *process {
 	c.t.Helper()
-	text, err := json.Marshal(c.cfg)
+	cmd, err := child.Command(merchantVariable, c.cfg)
 	require.NoError(c.t, err)
-	p := &process{t: c.t, cmd: exec.Command(os.Args[0]), said: make(chan string, 16)}
-	p.cmd.Env = append(os.Environ(), merchantVariable+"="+string(text))
-	p.cmd.Stderr = os.Stderr
+	p := &process{t: c.t, cmd: cmd, said: make(chan string, 16)}
 	p.in, err = p.cmd.StdinPipe()
 	require.NoError(c.t, err)
 	out, err := p.cmd.StdoutPipe()

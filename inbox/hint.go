@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +24,25 @@ func (b *Inbox) Note(ctx context.Context, id uuid.UUID) error {
 	return b.put(ctx, op{Kind: opHint, ID: id.String()})
 }
 
+// Unconfirmed takes down how the confirm of a webhook failed, if the service said no to this
+// very id: the hint is in doubt no more, and is given up first if there are too many. It
+// satisfies webhook.Doubting.
+func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error {
+	if !denied(err) {
+		return nil
+	}
+	return b.put(ctx, op{Kind: opNo, ID: id.String()})
+}
+
+// A confirm may complete a payment, and the service does not name it again then: until the
+// answer is here, the hint is all that is known of the money. So a hint is in doubt from
+// before each confirm, by the very commit that is made before it in any case, until the
+// service has said no. Its reason tells:
+//
+//	""         a webhook named it, whose confirm follows; how that ends is not known
+//	"asked"    the inbox asks, or got no answer
+//	"refused"  the service has said no since: not in doubt
+
 // owed is an id whose confirm is due.
 type owed struct {
 	id       string
@@ -35,7 +55,8 @@ type owed struct {
 // that we created come first.
 const sqlOwed = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage < 2 AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
-	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1
+	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1,
+		reason = CASE WHEN own = 1 THEN reason ELSE 'asked' END
 	WHERE payment_id IN (SELECT payment_id FROM c) RETURNING payment_id, attempt, tries, stage`
 
 const (
@@ -94,7 +115,9 @@ func scanOwed(rows *sql.Rows) (owed, error) {
 	return o, err
 }
 
-const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END
+// A no is no answer to the confirm of a webhook that came since.
+const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,
+	reason = CASE WHEN ?5 = 1 AND own = 0 AND reason = 'asked' THEN 'refused' ELSE reason END
 	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
 
 // ask asks the service about one id and takes what it says. A "no" is never final:
@@ -110,11 +133,14 @@ func (b *Inbox) ask(ctx context.Context, o owed) (settled bool, err error) {
 		return true, b.accept(context.WithoutCancel(ctx), p, ChannelReconcile)
 	}
 	settled = refused(err)
-	wait, absolute := backoff.Delay(max(0, o.tries-1), hintMin, hintMax, backoff.Jitter()).Microseconds(), 0
+	wait, absolute, no := backoff.Delay(max(0, o.tries-1), hintMin, hintMax, backoff.Jitter()).Microseconds(), 0, 0
 	if o.expected && settled {
 		wait, absolute = never, 1 // not paid yet: the next reconciliation asks again
 	}
-	_, dbErr := b.store.ledger().ExecContext(context.WithoutCancel(ctx), b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute)
+	if denied(err) {
+		no = 1
+	}
+	_, dbErr := b.store.ledger().ExecContext(context.WithoutCancel(ctx), b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
 	return settled, errors.Join(err, dbErr)
 }
 
@@ -124,37 +150,10 @@ func refused(err error) bool {
 	return ok && e.Code != "" && !errors.Is(err, payments.ErrAmbiguous)
 }
 
-const (
-	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < 2 AND own = 0`
-	// Which are the oldest is decided before the locks: one that somebody holds stays for
-	// the next time, and no younger one goes in its place. How many is decided with them:
-	// another process may have been here since they were counted.
-	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = 1 AND p.payment_id IN
-			(SELECT q.payment_id FROM {p}payments q WHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0
-			ORDER BY q.stage, q.first_seen
-			LIMIT (SELECT CASE WHEN count(*) > ?1 THEN count(*) - ?1 ELSE 0 END FROM {p}payments WHERE stage < 2 AND own = 0)) {skip})
-		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = 1`
-)
-
-// evictHints keeps the number of unknown hints bounded, oldest out first. A real
-// payment among them is named by the service again, for 75 hours.
-func (b *Inbox) evictHints(ctx context.Context) error {
-	var n int
-	if err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlCountHints)).Scan(&n); err != nil {
-		return err
-	}
-	if n <= b.cfg.MaxHints {
-		return nil
-	}
-	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlEvict), b.cfg.MaxHints)
-	if err != nil {
-		return err
-	}
-	evicted, err := result.RowsAffected()
-	if err != nil {
-		return err
-	}
-	b.evicted.Add(evicted)
-	b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: too many unknown payment ids; the oldest were given up", slog.Int64("evicted", evicted))
-	return nil
+// denied tells whether the service has said no to this very id: no confirm before has
+// completed its payment then. A refusal of the token or of the rate says nothing of that.
+func denied(err error) bool {
+	e, ok := errors.AsType[*payments.Error](err)
+	return ok && refused(err) && !errors.Is(err, payments.ErrTokenRefused) &&
+		e.HTTPStatus != http.StatusTooManyRequests && e.HTTPStatus < http.StatusInternalServerError
 }

@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -22,6 +23,8 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"accept":    m.doAccept,
 		"note":      m.doNote,
+		"flood":     m.doFlood,
+		"refused":   m.doRefused,
 		"expect":    m.doExpect,
 		"create":    m.doCreate,
 		"confirm":   m.doConfirm,
@@ -32,6 +35,8 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"pass":      m.doPass,
 		"decide":    m.doDecide,
 		"retention": m.doRetention,
+		"evict":     m.doEvict,
+		"settle":    m.doSettle,
 		"restart":   m.doRestart,
 		"":          m.check,
 	}
@@ -69,6 +74,27 @@ func (m *machine) doAccept(r *rapid.T) {
 
 func (m *machine) doNote(r *rapid.T) {
 	id := m.drawID(r)
+	m.note(id.String())
+	m.each(func(c *copyOf) { require.NoError(r, c.box.Note(context.Background(), id)) })
+}
+
+// doRefused is how the confirm of a webhook fails.
+func (m *machine) doRefused(r *rapid.T) {
+	id := m.drawID(r)
+	answer, no := error(&payments.Error{Op: "Confirm", Code: "NOT_PAID"}), rapid.Bool().Draw(r, "no")
+	if !no {
+		answer = payments.ErrAmbiguous
+	}
+	if row := m.rows[id.String()]; no && row != nil && row.stage == inbox.StageHint && !row.own && row.reason == "" {
+		row.reason = "refused"
+	}
+	m.each(func(c *copyOf) { require.NoError(r, c.box.Unconfirmed(context.Background(), id, answer)) })
+}
+
+// doFlood is a stranger's webhook.
+func (m *machine) doFlood(r *rapid.T) {
+	m.strangers++
+	id := uuid.NewSHA1(m.ids[0], fmt.Append(nil, m.strangers))
 	m.note(id.String())
 	m.each(func(c *copyOf) { require.NoError(r, c.box.Note(context.Background(), id)) })
 }
@@ -214,6 +240,29 @@ func (m *machine) doDecide(r *rapid.T) {
 			require.NoError(r, err, "%s on %s", one.name, c.name())
 		} else {
 			require.ErrorIs(r, err, inbox.ErrStage, "%s on %s", one.name, c.name())
+		}
+	})
+}
+
+func (m *machine) doEvict(r *rapid.T) {
+	m.evict()
+	m.each(func(c *copyOf) {
+		require.NoError(r, inbox.Fold(c.box))
+		require.NoError(r, inbox.EvictHints(c.box))
+	})
+}
+
+// doSettle settles a possible loss, if it is one.
+func (m *machine) doSettle(r *rapid.T) {
+	id := m.drawID(r).String()
+	possible := m.losses[id]
+	delete(m.losses, id)
+	m.each(func(c *copyOf) {
+		err := c.box.SettleLoss(context.Background(), "hint-"+id, byHand)
+		if possible {
+			require.NoError(r, err, "on %s", c.name())
+		} else {
+			require.ErrorIs(r, err, inbox.ErrStage, "on %s", c.name())
 		}
 	})
 }

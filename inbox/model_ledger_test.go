@@ -13,6 +13,8 @@ type ledger struct {
 	orders   []*order
 	receipts map[string][]receipt
 	effects  map[string]int
+	losses   map[string]bool // hints that were given up in doubt, until somebody settles it
+	births   int
 }
 
 // order is what was registered; of no payment while it is open.
@@ -44,6 +46,7 @@ type row struct {
 	due            when
 	leased         bool
 	firstIsReceipt bool // the first record stands among the receipts
+	born           int  // of a hint: which one it was
 }
 
 // receipt is a line of Inbox.Receipts.
@@ -57,7 +60,7 @@ type receipt struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{rows: map[string]*row{}, receipts: map[string][]receipt{}, effects: map[string]int{}}
+	return &ledger{rows: map[string]*row{}, receipts: map[string][]receipt{}, effects: map[string]int{}, losses: map[string]bool{}}
 }
 
 func (l *ledger) accept(id string, rec record, channel inbox.Channel) {
@@ -101,9 +104,10 @@ func (l *ledger) keepFirst(id string) {
 
 func (l *ledger) note(id string) {
 	if r := l.rows[id]; r == nil {
-		l.rows[id] = &row{stage: inbox.StageHint, due: soon, seen: 1}
+		l.births++
+		l.rows[id] = &row{stage: inbox.StageHint, due: soon, seen: 1, born: l.births}
 	} else if r.stage < inbox.StageReady {
-		r.due = min(r.due, soon)
+		r.due, r.reason = min(r.due, soon), ""
 	}
 }
 
@@ -155,6 +159,9 @@ func (l *ledger) ask(id string, r reply, rec record) {
 	default:
 		row.due = soon
 	}
+	if r == replyUnpaid && row.reason == "asked" && !row.own {
+		row.reason = "refused"
+	}
 }
 
 // reconcile asks for all that the merchant created, and brings the rest forward.
@@ -168,13 +175,44 @@ func (l *ledger) reconcile(r reply, rec func(id string) record) {
 	}
 }
 
-// confirmDue asks for what is due.
+// confirmDue asks for what is due, after it has given up what is too much.
 func (l *ledger) confirmDue(r reply, rec func(id string) record) {
+	l.evict()
 	for id, row := range l.rows {
 		if row.stage < inbox.StageReady && row.due == now {
 			row.attempt++
 			row.tries++
+			if !row.own {
+				row.reason = "asked"
+			}
 			l.ask(id, r, rec(id))
+		}
+	}
+}
+
+const modelHints = 1 // Config.MaxHints
+
+// evict gives up what is too much, the oldest first: those that were refused, and if these are
+// not enough those in doubt, which are a possible loss then.
+func (l *ledger) evict() {
+	var refused, doubtful []string
+	for id, r := range l.rows {
+		switch {
+		case r.stage != inbox.StageHint || r.own:
+		case r.reason == "refused":
+			refused = append(refused, id)
+		default:
+			doubtful = append(doubtful, id)
+		}
+	}
+	older := func(a, b string) int { return l.rows[a].born - l.rows[b].born }
+	slices.SortFunc(refused, older)
+	slices.SortFunc(doubtful, older)
+	all := slices.Concat(refused, doubtful)
+	for i, id := range all[:max(0, len(all)-modelHints)] {
+		delete(l.rows, id)
+		if i >= len(refused) {
+			l.losses[id] = true
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,8 @@ type machine struct {
 	ids    []uuid.UUID
 	claims map[string][]held // in hand, the late ones included, of each payment
 	steps  int
+	// strangers is how many ids were made up.
+	strangers int
 	// What the service and the handler do next.
 	reply  reply
 	record record
@@ -92,7 +95,7 @@ func newCopy(r *rapid.T, m *machine, file *inbox.SQLite, db *sql.DB, prefix stri
 		c.db = file.Writer
 	}
 	c.cfg = inbox.Config{
-		DB: db, SQLite: file, TablePrefix: prefix, Client: c, Handler: c.handle, MaxAttempts: modelTries,
+		DB: db, SQLite: file, TablePrefix: prefix, Client: c, Handler: c.handle, MaxAttempts: modelTries, MaxHints: modelHints,
 		BackoffMin: time.Hour, BackoffMax: time.Hour, Logger: slog.New(slog.DiscardHandler),
 	}
 	_, err := c.db.Exec(`CREATE TABLE ` + c.prefix + `effects (payment_id text NOT NULL)`)
@@ -249,11 +252,26 @@ func (m *machine) compare(r *rapid.T) {
 			require.NoError(r, err)
 			listed[e.Key] = e
 		}
-		require.ElementsMatch(r, slices.Collect(maps.Keys(m.rows)), slices.Collect(maps.Keys(listed)))
+		require.ElementsMatch(r, slices.Collect(maps.Keys(m.rows)), slices.Collect(maps.Keys(listed)), "on %s", c.name())
+		require.Equal(r, m.losses, c.losses(r), "possible losses on %s", c.name())
 		for i, id := range m.ids {
 			require.Equal(r, m.want(id), c.state(r, id, listed), "payment %d on %s", i, c.name())
 		}
 	}
+}
+
+// losses are the ids that are reported as given up.
+func (c *copyOf) losses(r *rapid.T) map[string]bool {
+	losses, err := inbox.PossibleLosses(c.box)
+	require.NoError(r, err)
+	ids := map[string]bool{}
+	for _, l := range losses {
+		id, named := strings.CutPrefix(l.ID, "hint-")
+		require.True(r, named, l.ID)
+		require.Contains(r, l.Reason, "given up in doubt: payment "+id)
+		ids[id] = true
+	}
+	return ids
 }
 
 func (c *copyOf) name() inbox.Dialect {

@@ -35,6 +35,7 @@ const (
 	opRecord opKind = "record" // a verified record: expected or hint becomes ready
 	opReview opKind = "review" // a record that is never handed over as it is
 	opHint   opKind = "hint"   // an id named by a webhook, before it is confirmed
+	opNo     opKind = "no"     // what the service has said to that confirm
 	opRaw    opKind = "raw"    // what a poll returned, before it is decoded
 	opOrder  opKind = "order"  // an order, before the payment is created
 	opBind   opKind = "bind"   // the order's payment

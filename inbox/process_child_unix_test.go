@@ -6,8 +6,6 @@ import (
 	"bufio"
 	"context"
 	"database/sql"
-	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +20,8 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/child"
+	"github.com/depositpay/depositpay-go/internal/pgtest"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -67,48 +67,29 @@ const (
 )
 
 func init() {
-	text := os.Getenv(childVariable)
-	if text == "" {
-		return
-	}
-	var cfg childConfig
-	err := json.Unmarshal([]byte(text), &cfg)
-	if err == nil {
-		err = (&child{childConfig: cfg}).main()
-	}
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "child:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	child.Become(childVariable, func(cfg childConfig) error { return (&worker{childConfig: cfg}).main() })
 }
 
-type child struct {
+// worker is an inbox in its own process, and what the tests have it do.
+type worker struct {
 	childConfig
-	mu     sync.Mutex // of standard output
 	lines  chan string
 	held   sync.Once
 	ledger *sql.DB
 }
 
-func (c *child) say(words ...any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, _ = fmt.Fprintln(os.Stdout, words...)
-}
-
 // wait says that the child has come to a place, the first time, and waits there.
-func (c *child) wait(here hold) {
+func (c *worker) wait(here hold) {
 	if c.Hold != here {
 		return
 	}
 	c.held.Do(func() {
-		c.say("held")
+		child.Say("held")
 		<-c.lines
 	})
 }
 
-func (c *child) main() error {
+func (c *worker) main() error {
 	c.lines = make(chan string)
 	go func() {
 		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
@@ -118,7 +99,7 @@ func (c *child) main() error {
 	}()
 	if c.Disk != "" {
 		if err := mountDisk(c.Disk); err != nil {
-			c.say("no disk:", err)
+			child.Say("no disk:", err)
 			return err
 		}
 	}
@@ -129,7 +110,7 @@ func (c *child) main() error {
 	if err != nil {
 		return err
 	}
-	c.say("ready")
+	child.Say("ready")
 	ctx := context.Background()
 	if c.Run {
 		go func() {
@@ -156,7 +137,7 @@ func (c *child) main() error {
 }
 
 // idle says so when all payments are done: nobody else may look into an SQLite ledger.
-func (c *child) idle(ctx context.Context, box *inbox.Inbox) error {
+func (c *worker) idle(ctx context.Context, box *inbox.Inbox) error {
 	for {
 		// What is accepted and not in the ledger yet is there after a reconciliation.
 		if _, err := box.Reconcile(ctx); err != nil {
@@ -167,14 +148,14 @@ func (c *child) idle(ctx context.Context, box *inbox.Inbox) error {
 			return err
 		}
 		if len(status.Count) == 1 && status.Count[inbox.StageDone] > 0 {
-			c.say("idle")
+			child.Say("idle")
 			return nil
 		}
 		<-time.After(10 * time.Millisecond)
 	}
 }
 
-func (c *child) open() (*inbox.Inbox, error) {
+func (c *worker) open() (*inbox.Inbox, error) {
 	cfg := inbox.Config{
 		Client: nobody{}, Handler: c.handle, AcceptUnknown: true, Concurrency: max(1, c.Concurrency),
 		HandlerTimeout: time.Minute, MaxAttempts: 1000, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond,
@@ -191,14 +172,14 @@ func (c *child) open() (*inbox.Inbox, error) {
 		if err != nil {
 			return nil, err
 		}
-		cfg.DB = sql.OpenDB(connector{stdlib.GetConnector(*pg), c})
+		cfg.DB = sql.OpenDB(c.connector(*pg))
 		c.ledger = cfg.DB
 	}
 	return inbox.Open(context.Background(), inbox.WithLease(cfg, c.Lease))
 }
 
 // handle writes one effect. It does not look at ctx, as the handlers of some merchants.
-func (c *child) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+func (c *worker) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 	ctx = context.WithoutCancel(ctx)
 	if c.Slow {
 		wait := time.Duration(rand.Int64N(int64(6 * time.Millisecond)))
@@ -220,7 +201,7 @@ func (c *child) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) erro
 
 // accept accepts what it was told to, each payment once and a third of them again, and
 // says so only once Accept has returned.
-func (c *child) accept(ctx context.Context, box *inbox.Inbox) {
+func (c *worker) accept(ctx context.Context, box *inbox.Inbox) {
 	next := make(chan int)
 	var callers sync.WaitGroup
 	for range 8 {
@@ -231,10 +212,10 @@ func (c *child) accept(ctx context.Context, box *inbox.Inbox) {
 					deliver = box.AcceptPolled
 				}
 				if err := deliver(ctx, nthPayment(n)); err != nil {
-					c.say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
+					child.Say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
 					continue
 				}
-				c.say("ack", n)
+				child.Say("ack", n)
 			}
 		})
 	}
@@ -246,52 +227,45 @@ func (c *child) accept(ctx context.Context, box *inbox.Inbox) {
 	}
 	close(next)
 	callers.Wait()
-	c.say("accepted all")
-}
-
-// connector gives connections that the child may hold up, and that break the inbox's
-// statements if it is a mutant: the inbox itself needs no hook for either.
-type connector struct {
-	driver.Connector
-	child *child
-}
-
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &connection{conn.(*stdlib.Conn), c.child}, nil
-}
-
-type connection struct {
-	*stdlib.Conn
-	child *child
+	child.Say("accepted all")
 }
 
 const (
 	fenceStart = "UPDATE depositpay_payments SET stage = 3"
 	fenceEnd   = " WHERE payment_id = $1 AND attempt = $2 AND stage + 0 = 2"
+	hintPart   = "INSERT INTO depositpay_payments (payment_id, stage, ordered, run_at, first_seen)"
 )
 
-func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if strings.HasPrefix(query, fenceStart) {
-		c.child.wait(holdFence)
-		broken := query
-		switch c.child.Mutant {
-		case noCondition:
-			broken = strings.Replace(query, fenceEnd, " WHERE payment_id = $1 AND $2::bigint IS NOT NULL", 1)
-		case doneAtEnd:
-			broken = "SELECT $1::text, $2::bigint"
-		}
-		if (c.child.Mutant != "") != (broken != query) {
-			panic("the fence reads otherwise now: " + query)
-		}
-		query = broken
+// connector gives connections that the worker may hold up, and that break the inbox's
+// statements if it is a mutant: the inbox itself needs no hook for either.
+func (c *worker) connector(pg pgx.ConnConfig) pgtest.Rewriting {
+	return pgtest.Rewriting{
+		Connector: stdlib.GetConnector(pg),
+		Exec: func(statement string) string {
+			if !strings.HasPrefix(statement, fenceStart) {
+				return statement
+			}
+			c.wait(holdFence)
+			return c.brokenFence(statement)
+		},
+		Executed: func(statement string) {
+			if strings.Contains(statement, hintPart) {
+				c.wait(holdHint)
+			}
+		},
 	}
-	result, err := c.Conn.ExecContext(ctx, query, args)
-	if strings.Contains(query, "INSERT INTO depositpay_payments (payment_id, stage, ordered, run_at, first_seen)") {
-		c.child.wait(holdHint)
+}
+
+func (c *worker) brokenFence(fence string) string {
+	broken := fence
+	switch c.Mutant {
+	case noCondition:
+		broken = strings.Replace(fence, fenceEnd, " WHERE payment_id = $1 AND $2::bigint IS NOT NULL", 1)
+	case doneAtEnd:
+		broken = "SELECT $1::text, $2::bigint"
 	}
-	return result, err
+	if (c.Mutant != "") != (broken != fence) {
+		panic("the fence reads otherwise now: " + fence)
+	}
+	return broken
 }

@@ -5,11 +5,9 @@ package inbox_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/child"
 	"github.com/depositpay/depositpay-go/internal/racing"
 )
 
@@ -40,11 +39,9 @@ type process struct {
 // begin starts a child and returns once it is ready. It is killed when the test ends.
 func begin(t *testing.T, cfg childConfig) *process {
 	t.Helper()
-	text, err := json.Marshal(cfg)
+	cmd, err := child.Command(childVariable, cfg)
 	require.NoError(t, err)
-	p := &process{t: t, cmd: exec.Command(os.Args[0]), said: make(chan string, 16)}
-	p.cmd.Env = append(os.Environ(), childVariable+"="+string(text))
-	p.cmd.Stderr = os.Stderr
+	p := &process{t: t, cmd: cmd, said: make(chan string, 16)}
 	if cfg.Disk != "" {
 		p.cmd.SysProcAttr = ownMounts()
 	}

@@ -29,7 +29,9 @@ type Entry struct {
 	Payment payments.Payment
 	// Unreadable are the bytes of a record that cannot be read.
 	Unreadable string
-	// Reason says why the payment is in review or dead, or how its last run failed.
+	// Reason says why the payment is in review or dead, or how its last run failed. Of a hint
+	// it is "refused" if the service has said no to it, "asked" if the inbox has asked and
+	// knows no answer, and empty from a webhook until then.
 	Reason string
 	// Attempt is how often it was claimed; Tries how often since it was last retried by hand.
 	Attempt int64
@@ -167,6 +169,7 @@ type Status struct {
 	// for its handler; 0 if none waits. An alarm belongs on it.
 	OldestReady time.Duration
 	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
+	// Those that may be complete payments are among Report.PossibleLosses.
 	EvictedHints int64
 }
 

@@ -77,13 +77,17 @@ const (
 	// A record that came before its registration is looked at again.
 	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, tries = 0, reason = ''
 		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
-	// A webhook of an id that waits makes its confirm due, as if it were new.
-	sqlRearm = `UPDATE {p}payments SET run_at = {now} + ?2 WHERE payment_id = ?1 AND stage + 0 < 2 AND run_at > {now} + ?2`
+	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
+	// confirm it: what the service has said before answers for it no more.
+	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, reason = ''
+		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR reason <> '')`
+	// It is no answer to what the inbox asks meanwhile.
+	sqlNo = `UPDATE {p}payments SET reason = 'refused' WHERE payment_id IN ({list}) AND stage + 0 = 1 AND own = 0 AND reason = ''`
 )
 
 // opStatements are those of apply and of the fold.
 var opStatements = []string{
-	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlLate, sqlRearm, sqlSetMeta, sqlPosition,
+	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlLate, sqlRearm, sqlNo, sqlSetMeta, sqlPosition,
 }
 
 // execer is a transaction or a connection.
@@ -118,6 +122,8 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		if err = do(sqlHint, o.ID, a.hintDelay); err == nil {
 			err = do(sqlRearm, o.ID, a.hintDelay)
 		}
+	case opNo:
+		err = do(sqlNo, `["`+o.ID+`"]`)
 	case opOrder:
 		err = do(sqlOrder, o.OrderID, o.Identifier, o.Amount, o.Items)
 	case opBind:

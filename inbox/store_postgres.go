@@ -40,12 +40,16 @@ func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresSto
 	return s, nil
 }
 
-// sqlHints is sqlHint and sqlRearm for a whole group.
+// sqlHints is sqlHint and sqlRearm for a whole group. It returns the hints that it found and
+// that were gone when it came to write: another process has just given them up, as the
+// refused ones that they were. They need another round.
 const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, run_at, first_seen)
 		SELECT d.id, 1, {ordered}, {now} + ?2, {now} FROM d AS d(id)
-		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING)
-	UPDATE {p}payments SET run_at = {now} + ?2
-	WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND run_at > {now} + ?2`
+		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING),
+	u AS (UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, reason = ''
+		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND (run_at > {now} + ?2 OR reason <> '') RETURNING payment_id)
+	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = 1 AND reason = 'refused'
+		AND payment_id NOT IN (SELECT * FROM u)`
 
 // sqlNewRecords takes in the records of a group whose payments are not there yet, which
 // are most, and returns their ids. The clock is read once.
@@ -169,17 +173,23 @@ func (s *postgresStore) raise(ctx context.Context, c *sql.Conn, o op) error {
 	return tx.Commit()
 }
 
-// acceptOthers takes in what is no record. Hints come in floods, and are all that a
-// group has then.
+// acceptOthers takes in what is no record. Hints come in floods, and they and their
+// refusals are all that a group has then.
 func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op) error {
-	var hints []string
+	var hints, refused []string
 	var rest []op
 	for _, o := range ops {
-		if o.Kind == opHint {
+		switch o.Kind {
+		case opHint:
 			hints = append(hints, o.ID)
-		} else {
+		case opNo:
+			refused = append(refused, o.ID)
+		default:
 			rest = append(rest, o)
 		}
+	}
+	if err := s.acceptRefusals(ctx, c, refused); err != nil { // before hints, which may be of the same ids and later
+		return err
 	}
 	if err := s.acceptHints(ctx, c, hints); err != nil || len(rest) == 0 {
 		return err
@@ -205,7 +215,28 @@ func (s *postgresStore) acceptHints(ctx context.Context, x execer, ids []string)
 	if err != nil {
 		return err
 	}
-	_, err = x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
+	const rounds = 5 // one is usual
+	for range rounds {
+		result, err := x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
+		if err != nil {
+			return err
+		}
+		if gone, err := result.RowsAffected(); err != nil || gone == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("inbox: of %d payments some change all the time; note them again", len(ids))
+}
+
+func (s *postgresStore) acceptRefusals(ctx context.Context, x execer, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	_, err = x.ExecContext(ctx, s.d.sql(sqlNo), string(text))
 	return err
 }
 

@@ -60,7 +60,7 @@ var errBehind = errors.New("inbox: the ledger is behind: too much waits for its 
 
 func (s *sqliteStore) room(kind opKind) error {
 	limit := maxHeld
-	if kind == opHint {
+	if kind == opHint || kind == opNo {
 		limit = maxHeldHints
 	}
 	s.mu.Lock()
@@ -166,7 +166,7 @@ func (s *sqliteStore) index(n int64, o op) {
 		if !held {
 			s.byID[o.ID] = unfoldedOp{o, n}
 		}
-	case opHint, opRaw, opOrder, opCancel, opProbe:
+	case opHint, opNo, opRaw, opOrder, opCancel, opProbe:
 	}
 }
 

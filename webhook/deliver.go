@@ -66,13 +66,13 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 	p, err := h.verify(ctx, id)
 	switch {
 	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
-		// The confirm may have completed it, and nobody names it again: have it asked for.
-		if standing == StandingExpected { // an unknown one is noted already
-			err = errors.Join(err, h.note(context.WithoutCancel(ctx), id, StandingUnknown))
-		}
+		// The confirm may have completed it, and nobody names it again: have it asked for. An
+		// unknown one is noted already, but the Sink may have asked, and have been refused, since.
+		err = errors.Join(err, h.note(context.WithoutCancel(ctx), id, StandingUnknown))
 		return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, err}
 	case err != nil:
 		h.refused.note(id, err)
+		err = errors.Join(err, h.unconfirmed(ctx, id, standing, err))
 		return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}
 	}
 	if err := h.handOver(ctx, p); err != nil {

@@ -40,6 +40,18 @@ type Ledger interface {
 	Note(ctx context.Context, id uuid.UUID) error
 }
 
+// Doubting is a Ledger that tells apart which of the ids it has noted may be complete, so that it
+// can forget others first. If Config.Sink is one, the Handler uses it as such; *inbox.Inbox
+// is one.
+type Doubting interface {
+	Ledger
+
+	// Unconfirmed tells that the confirm of an unknown id failed with err, after its Note and
+	// with no Note of this Handler since. It is not called if the outcome is not known:
+	// then Note is. An error of it changes nothing but that the id stays in doubt.
+	Unconfirmed(ctx context.Context, id uuid.UUID, err error) error
+}
+
 // standing asks the Sink, whichever kind it is.
 func (h *Handler) standing(ctx context.Context, id uuid.UUID) (s Standing, err error) {
 	if h.ledger != nil {
@@ -65,4 +77,13 @@ func (h *Handler) note(ctx context.Context, id uuid.UUID, s Standing) error {
 		return nil
 	}
 	return contain.Call("webhook: Sink.Note", func() error { return h.ledger.Note(ctx, id) })
+}
+
+// unconfirmed tells how the confirm of an unknown id failed, if the Sink asks for it.
+func (h *Handler) unconfirmed(ctx context.Context, id uuid.UUID, s Standing, failure error) error {
+	d, ok := h.ledger.(Doubting)
+	if !ok || s != StandingUnknown {
+		return nil
+	}
+	return contain.Call("webhook: Sink.Unconfirmed", func() error { return d.Unconfirmed(ctx, id, failure) })
 }

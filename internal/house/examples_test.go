@@ -40,6 +40,7 @@ var withoutExample = map[string]string{
 	"inbox.Inbox.PollLost":       "package poller calls it (poller.Journal)",
 	"inbox.Inbox.AfterPolls":     "package poller calls it (poller.Journal)",
 	"inbox.Inbox.Note":           "package webhook calls it (webhook.Ledger)",
+	"inbox.Inbox.Unconfirmed":    "package webhook calls it (webhook.Doubting)",
 }
 
 // TestExamples: an example uses each exported function and each exported method, but for

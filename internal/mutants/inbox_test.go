@@ -66,7 +66,9 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a no of the service deletes the hint", "inbox/hint.go",
-		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END\n\tWHERE", "`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND",
+		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,\n" +
+			"\treason = CASE WHEN ?5 = 1 AND own = 0 AND reason = 'asked' THEN 'refused' ELSE reason END\n\tWHERE",
+		"`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND ?5 < 2 AND",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
@@ -80,9 +82,59 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
-		"the newest hints are given up first", "inbox/hint.go",
+		"the newest hints are given up first", "inbox/evict.go",
 		"ORDER BY q.stage, q.first_seen\n", "ORDER BY q.stage, q.first_seen DESC\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsAreBounded",
+	},
+	{
+		"a confirm leaves no doubt", "inbox/hint.go",
+		"reason = CASE WHEN own = 1 THEN reason ELSE 'asked' END", "reason = CASE WHEN own = 1 THEN reason ELSE 'refused' END",
+		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+	},
+	{
+		"a webhook that comes again leaves no doubt", "inbox/store.go",
+		"ELSE run_at END, reason = ''", "ELSE run_at END",
+		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+	},
+	{
+		"the webhook's own confirms do not count", "inbox/store.go",
+		"err = do(sqlNo, `[\"`+o.ID+`\"]`)", "",
+		"./inbox/inboxtest", "TestSQLite$/^FloodIsNoLoss",
+	},
+	{
+		"a lost answer to a webhook's confirm counts as the one before", "webhook/deliver.go",
+		"err = errors.Join(err, h.note(context.WithoutCancel(ctx), id, StandingUnknown))", "_ = context.WithoutCancel",
+		"./webhook", "TestDoubting$/^lost",
+	},
+	{
+		"any failed confirm is a no", "inbox/hint.go",
+		"return ok && refused(err) &&", "return err != nil || ok &&",
+		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
+	},
+	{
+		"a no answers for the webhook that came since", "inbox/hint.go",
+		"AND own = 0 AND reason = 'asked' THEN", "AND own = 0 THEN",
+		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
+	},
+	{
+		"what is given up in doubt is not reported", "inbox/evict.go",
+		"if err := b.noteHintLosses(ctx, tx, ids); err != nil {", "if err := error(nil); err != nil {",
+		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
+	},
+	{
+		"what is given up in doubt adds a line each time", "inbox/hintloss.go",
+		"max(0, maxHintLosses-open)", "len(ids)",
+		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtAreBounded",
+	},
+	{
+		"those in doubt go with the others", "inbox/evict.go",
+		"gone, err := b.evict(ctx, b.store.ledger(), 1)\n", "gone, err := b.evict(ctx, b.store.ledger(), 0)\n",
+		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
+	},
+	{
+		"a webhook is forgotten that comes when its hint is given up", "inbox/store_postgres.go",
+		"AND stage + 0 = 1 AND reason = 'refused'\n", "AND stage + 0 = 1 AND reason = 'none'\n",
+		"./inbox", "TestNamedWhileGivenUp$",
 	},
 	{
 		"an empty identifier matches an order", "inbox/guard.go",

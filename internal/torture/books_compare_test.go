@@ -4,6 +4,7 @@ package torture
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,8 +67,10 @@ func TestCompare(t *testing.T) {
 		{created, 0, inbox.StageExpected, 0, ""},
 		{created, 0, inbox.StageHint, 1, unverified},
 	} {
-		v := compare([]mockserver.Payment{{ID: "p", Status: c.status, PaidAmount: c.paid}},
-			ledgers{payments: map[string]row{"p": {stage: c.stage}}, effects: map[string]int{"p": c.effects}})
+		paid := mockserver.Payment{ID: "p", Status: c.status, Amount: price, PaidAmount: c.paid}
+		v := compare([]mockserver.Payment{paid}, ledgers{
+			payments: map[string]row{"p": {stage: c.stage}}, effects: map[string][]effect{"p": slices.Repeat([]effect{effectOf(paid)}, c.effects)},
+		})
 		name := fmt.Sprint(i, c)
 		assert.Empty(t, v.missing, name)
 		if c.want == "" {
@@ -77,7 +80,13 @@ func TestCompare(t *testing.T) {
 		require.Len(t, v.findings, 1, name)
 		assert.Equal(t, c.want, v.findings[0].Kind, name)
 	}
-	v := compare([]mockserver.Payment{{ID: "p", Status: complete, PaidAmount: price}}, ledgers{effects: map[string]int{"q": 1}})
+	paid := mockserver.Payment{ID: "p", Status: complete, Identifier: "Kim", GameProduct: "sword", Amount: price, PaidAmount: price}
+	for _, e := range []effect{{"Lee", "sword", "1000"}, {"Kim", "shield", "1000"}, {"Kim", "sword", "2000"}} {
+		v := compare([]mockserver.Payment{paid}, ledgers{payments: map[string]row{"p": {stage: inbox.StageDone}}, effects: map[string][]effect{"p": {e}}})
+		require.Len(t, v.findings, 1, e)
+		assert.Equal(t, unverified, v.findings[0].Kind, "what nobody bought: %v", e)
+	}
+	v := compare([]mockserver.Payment{paid}, ledgers{effects: map[string][]effect{"q": {{}}}})
 	assert.Len(t, v.missing, 1)
 	assert.Equal(t, []finding{{unverified, "q", "the service has no such payment"}}, v.findings)
 }

@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +23,14 @@ type row struct {
 	source inbox.Channel
 }
 
+// effect is what a handler has granted.
+type effect struct{ identifier, product, amount string }
+
+// effectOf is what a payment is to be granted as.
+func effectOf(p mockserver.Payment) effect {
+	return effect{p.Identifier, p.GameProduct, strconv.FormatInt(p.PaidAmount, 10)}
+}
+
 // line is an entry of the poll journal.
 type line struct {
 	opened, beat int64 // µs
@@ -31,9 +41,9 @@ type line struct {
 // ledgers are the merchant's books.
 type ledgers struct {
 	payments map[string]row
-	effects  map[string]int
+	effects  map[string][]effect
 	polls    []line          // by opened
-	raw      map[string]bool // see readRaw
+	came     map[string]bool // see readCame
 }
 
 // read reads the merchant's books as they are at one moment.
@@ -45,7 +55,7 @@ func (c *campaign) read() ledgers {
 	tx, err := c.books.BeginTx(c.t.Context(), options)
 	require.NoError(c.t, err)
 	defer func() { _ = tx.Rollback() }()
-	l := ledgers{payments: map[string]row{}, effects: map[string]int{}}
+	l := ledgers{payments: map[string]row{}, effects: map[string][]effect{}}
 	c.query(tx, `SELECT payment_id, stage, source FROM depositpay_payments`, func(scan func(...any) error) error {
 		var id string
 		var r row
@@ -53,11 +63,11 @@ func (c *campaign) read() ledgers {
 		l.payments[id] = r
 		return err
 	})
-	c.query(tx, `SELECT payment_id, count(*) FROM effects GROUP BY payment_id`, func(scan func(...any) error) error {
+	c.query(tx, `SELECT payment_id, identifier, product, amount FROM effects`, func(scan func(...any) error) error {
 		var id string
-		var n int
-		err := scan(&id, &n)
-		l.effects[id] = n
+		var e effect
+		err := scan(&id, &e.identifier, &e.product, &e.amount)
+		l.effects[id] = append(l.effects[id], e)
 		return err
 	})
 	c.query(tx, `SELECT opened_at, beat_at, closed_at IS NOT NULL, outcome FROM depositpay_polls ORDER BY opened_at`, func(scan func(...any) error) error {
@@ -119,8 +129,8 @@ func compare(service []mockserver.Payment, l ledgers) verdict {
 		known[p.ID] = true
 		v.payment(p, l)
 	}
-	for id, n := range l.effects {
-		if !known[id] && n > 0 {
+	for id := range l.effects {
+		if !known[id] {
 			v.add(unverified, id, "the service has no such payment")
 		}
 	}
@@ -136,17 +146,19 @@ func (v *verdict) add(kind wrong, id, why string) {
 }
 
 // payment is one payment of the service's. To be granted it is complete, and has brought
-// at least its price; all prices are one.
+// at least its price.
 func (v *verdict) payment(p mockserver.Payment, l ledgers) {
 	r, inLedger := l.payments[p.ID]
-	effects := l.effects[p.ID]
+	effects := len(l.effects[p.ID])
 	complete := p.Status == mockserver.StatusComplete
 	if complete {
 		v.completed++
 	}
-	switch due := complete && p.PaidAmount >= price; {
+	switch due := complete && p.PaidAmount >= p.Amount; {
 	case effects > 0 && !due:
 		v.add(unverified, p.ID, "granted, and not paid or not enough")
+	case effects > 0 && l.effects[p.ID][0] != effectOf(p):
+		v.add(unverified, p.ID, fmt.Sprintf("granted as %v, and the service says %v", l.effects[p.ID][0], effectOf(p)))
 	case effects > 1:
 		v.add(doubled, p.ID, "granted more than once")
 	case p.Status == mockserver.StatusProgress:

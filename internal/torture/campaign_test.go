@@ -35,7 +35,9 @@ type campaign struct {
 	books     *sql.DB         // for reading
 	ambiguous reports
 	told      told
-	forgets   bool // the merchants drop what they received once it is old
+	soaks     bool   // the merchants drop what they received once it is old, and settle losses
+	away      []span // of the database, under mu
+	neglected []finding
 	turn      atomic.Int64
 	did       map[trouble]int // under mu
 	mu        sync.Mutex
@@ -55,7 +57,7 @@ func (c *campaign) check(err error) {
 // run is a whole campaign: trouble, calm, books.
 func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	t.Helper()
-	c := &campaign{t: t, seed: seed, length: length, profile: p, plan: newPlan(seed, length, p), did: map[trouble]int{}, told: told{ids: map[string]string{}}, failed: make(chan error, 1)}
+	c := &campaign{t: t, seed: seed, length: length, profile: p, plan: newPlan(seed, length, p), did: map[trouble]int{}, failed: make(chan error, 1)}
 	var err error
 	c.service, err = newService(c.toMerchants())
 	require.NoError(t, err)
@@ -122,7 +124,7 @@ func (c *campaign) begin(next func() mutant) {
 	for i := range c.profile.Merchants {
 		cfg := childConfig{
 			Service: c.service.URL(), Token: c.service.Token(), SQLite: c.path, Poll: i == 0, Mutant: next(),
-			Products: map[string]int64{c.customers.product.ID: price},
+			Products: c.customers.catalogue(),
 		}
 		if c.cluster != nil {
 			cfg.DSN = c.cluster.DSN("postgres")
@@ -134,6 +136,9 @@ func (c *campaign) begin(next func() mutant) {
 	}
 	c.t.Cleanup(c.close)
 	c.awaitReady()
+	if c.cluster == nil {
+		c.openReader()
+	}
 }
 
 // close ends what still runs.

@@ -109,7 +109,9 @@ func (c *shop) run(ctx context.Context) error {
 	boxCtx, endBox := context.WithCancel(context.Background())
 	defer endBox()
 	var boxErr, pollErr error
-	running.Go(func() { boxErr = c.box.Run(boxCtx) })
+	if c.Mutant != idle || c.Calm {
+		running.Go(func() { boxErr = c.box.Run(boxCtx) })
+	}
 	polled := make(chan struct{})
 	go func() {
 		defer close(polled)

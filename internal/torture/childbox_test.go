@@ -23,7 +23,7 @@ func (c *shop) open(ctx context.Context) (*inbox.Inbox, error) {
 	cfg := inbox.Config{
 		Client: c.confirmer(), Handler: c.handle, Catalogue: map[string]inbox.Product{},
 		HandlerTimeout: 5 * time.Second, MaxAttempts: 1_000_000, BackoffMin: 10 * time.Millisecond, BackoffMax: 500 * time.Millisecond,
-		ConfirmRate: 20, ReconcileEvery: 30 * time.Second, Logger: quiet,
+		ConfirmRate: 20, ReconcileEvery: 10 * time.Second, Logger: quiet,
 	}
 	if c.Calm {
 		cfg.ConfirmRate = 500
@@ -56,7 +56,7 @@ func (c *shop) open(ctx context.Context) (*inbox.Inbox, error) {
 	return box, nil
 }
 
-const effectsTable = `CREATE TABLE effects (payment_id text NOT NULL, pid integer NOT NULL, at bigint NOT NULL)`
+const effectsTable = `CREATE TABLE effects (payment_id text NOT NULL, identifier text NOT NULL, product text NOT NULL, amount text NOT NULL, pid integer NOT NULL, at bigint NOT NULL)`
 
 // handle grants: one row. It is slow, fails and panics now and then, and looks at no
 // context, like the handlers of some merchants.
@@ -66,9 +66,9 @@ func (c *shop) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 		c.dawdle()
 	}
 	if c.Mutant == outside {
-		return errors.Join(c.effect(ctx, c.ledger, p.ID.String()), c.stumble())
+		return errors.Join(c.effect(ctx, c.ledger, p), c.stumble())
 	}
-	if err := c.effect(ctx, tx, p.ID.String()); err != nil {
+	if err := c.effect(ctx, tx, p); err != nil {
 		return err
 	}
 	if c.Mutant == doneAtEnd {
@@ -82,8 +82,10 @@ type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-func (c *shop) effect(ctx context.Context, to execer, id string) error {
-	_, err := to.ExecContext(ctx, `INSERT INTO effects (payment_id, pid, at) VALUES ($1, $2, $3)`, id, os.Getpid(), time.Now().UnixMicro())
+// effect says what was granted for which payment, and to whom.
+func (c *shop) effect(ctx context.Context, to execer, p payments.Payment) error {
+	_, err := to.ExecContext(ctx, `INSERT INTO effects (payment_id, identifier, product, amount, pid, at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		p.ID.String(), p.Identifier, p.Metadata.GameProduct, p.PaidAmount.String(), os.Getpid(), time.Now().UnixMicro())
 	return err
 }
 

@@ -21,8 +21,8 @@ import (
 // customers are all who are not the merchant: buyers, payers and forgers.
 type customers struct {
 	c        *campaign
-	product  mockserver.Product
-	user     mockserver.StoreUser
+	products []mockserver.Product
+	users    []mockserver.StoreUser
 	merchant *http.Client
 
 	mu      sync.Mutex
@@ -31,17 +31,34 @@ type customers struct {
 	counts  map[string]int  // of what they did
 }
 
-const price = 1000
+const price = 1000 // and twice and three times as much
 
 func newCustomers(c *campaign) (*customers, error) {
 	k := &customers{c: c, without: map[string]bool{}, counts: map[string]int{},
 		merchant: &http.Client{Transport: c.toMerchants(), Timeout: 3 * time.Second}}
-	var err error
-	if k.product, err = c.service.SaveProduct(mockserver.Product{Name: "Sword", Price: price}); err != nil {
-		return nil, err
+	for i, name := range []string{"Sword", "Shield"} {
+		product, err := c.service.SaveProduct(mockserver.Product{Name: name, Price: priceOf(i)})
+		if err != nil {
+			return nil, err
+		}
+		user, err := c.service.SaveStoreUser(mockserver.StoreUser{Name: "Kim " + name})
+		if err != nil {
+			return nil, err
+		}
+		k.products, k.users = append(k.products, product), append(k.users, user)
 	}
-	k.user, err = c.service.SaveStoreUser(mockserver.StoreUser{Name: "Kim"})
-	return k, err
+	return k, nil
+}
+
+func priceOf(i int) int64 { return price * int64(1+i%3) }
+
+// catalogue is what the store has.
+func (k *customers) catalogue() map[string]int64 {
+	all := map[string]int64{}
+	for _, p := range k.products {
+		all[p.ID] = p.Price
+	}
+	return all
 }
 
 // run lets customers come until ctx ends, at the profile's rate, and waits for them.
@@ -88,7 +105,7 @@ func (k *customers) one(i int) {
 	r := rand.New(rand.NewPCG(k.c.seed, 1<<32+uint64(i)))
 	n := r.IntN(1000)
 	store := n < 280
-	id := k.begin(i, store)
+	id, due := k.begin(i, store)
 	if id == "" {
 		return
 	}
@@ -102,11 +119,11 @@ func (k *customers) one(i int) {
 		k.count("not paid")
 		return
 	case d < 6:
-		k.deposit(id, mockserver.Deposit{Amount: price / 2})
+		k.deposit(id, mockserver.Deposit{Amount: due / 2})
 	case d < 7:
 		k.deposit(id, mockserver.Deposit{Failed: true})
 	case d < 22:
-		k.checkout(id, i)
+		k.checkout(id, i, due)
 	default:
 		k.deposit(id, mockserver.Deposit{})
 	}
@@ -119,28 +136,29 @@ func (k *customers) one(i int) {
 	}
 }
 
-// begin makes a payment and returns its id, or "" if the customer got no link.
-func (k *customers) begin(i int, store bool) string {
+// begin makes a payment and returns its id, or "" if the customer got no link, and what
+// is to be paid.
+func (k *customers) begin(i int, store bool) (id string, due int64) {
 	if store {
-		p, err := k.c.service.Buy(k.product.ID, k.user.ID)
+		p, err := k.c.service.Buy(k.products[i%2].ID, k.users[i/2%2].ID)
 		k.c.check(err)
-		return p.ID
+		return p.ID, p.Amount
 	}
 	identifier := fmt.Sprint("order-", i)
-	id, err := k.order(identifier)
+	id, err := k.order(identifier, priceOf(i))
 	if err != nil {
 		k.mu.Lock()
 		k.without[identifier] = true
 		k.mu.Unlock()
 		k.count("no link")
-		return ""
+		return "", 0
 	}
-	return id
+	return id, priceOf(i)
 }
 
 // order asks a merchant, who asks the service.
-func (k *customers) order(identifier string) (string, error) {
-	ask, err := json.Marshal(map[string]any{"Identifier": identifier, "Amount": price})
+func (k *customers) order(identifier string, due int64) (string, error) {
+	ask, err := json.Marshal(map[string]any{"Identifier": identifier, "Amount": due})
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +172,7 @@ func (k *customers) order(identifier string) (string, error) {
 		err = fmt.Errorf("HTTP %d: %s", response.StatusCode, id)
 	}
 	if err == nil {
-		k.c.told.add(string(id), "the link of an order")
+		k.c.told.add(string(id), "the link of an order", nil)
 	}
 	return string(id), err
 }
@@ -166,11 +184,11 @@ func (k *customers) deposit(id string, d mockserver.Deposit) {
 }
 
 // checkout pays as most do: a name on the page, and a transfer that the phone reports.
-func (k *customers) checkout(id string, i int) {
+func (k *customers) checkout(id string, i int, due int64) {
 	name := fmt.Sprint("P", i)
 	_, err := k.c.service.GivePayer(id, name, 0)
 	k.c.check(err)
-	_, err = k.c.service.SendNotification("com.kbstar.kbbank", name, price)
+	_, err = k.c.service.SendNotification("com.kbstar.kbbank", name, due)
 	k.c.check(err)
 	k.count("paid at the checkout page")
 	k.remember(id)

@@ -25,9 +25,10 @@
 //
 // # The verdict
 //
-//	lost        the service completed it, and it has no effect, and is not ambiguous
+//	lost        the service completed it, and it has no effect, and is not ambiguous;
+//	            or merchants who go on leave it lying
 //	doubled     it has more than one effect
-//	unverified  it has an effect and was not paid, or not what was asked for
+//	unverified  it has an effect and was not paid, or not what was asked for, or not so
 //	silent      the answer of a poll is lost, and nobody was told of it
 //
 // All four must be 0. What happened to polls is not taken from the merchants: a witness

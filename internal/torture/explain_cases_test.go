@@ -46,6 +46,8 @@ func TestExplain(t *testing.T) {
 		arrived   string // payments whose raw answer was written down
 		missing   string // from the books
 		told      string // whose id was answered 200
+		ends      []int  // ms, of the poller, by the campaign
+		away      []int  // ms, of the database
 		ambiguous int
 		lost      string
 		silent    string // the numbers of the polls
@@ -58,12 +60,21 @@ func TestExplain(t *testing.T) {
 		{name: "one for two", polls: answers(drop, drop), lines: []line{run, at(110, ambiguous)}, missing: "ab", ambiguous: 1, lost: "a", silent: "0"},
 		{name: "one for two, at the edge", polls: answers(drop, drop), lines: []line{run, at(98, ambiguous)}, missing: "ab", ambiguous: 1, lost: "b", silent: "1"},
 		{name: "two for two", polls: answers(drop, drop), lines: []line{run, at(1, ambiguous), at(101, ambiguous)}, missing: "ab", ambiguous: 2},
-		{name: "killed at the last poll", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", ambiguous: 1},
-		{name: "killed after it had polled on", polls: answers(drop, ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", lost: "a", silent: "0"},
-		{name: "killed, and another polls", polls: answers(drop, ""), lines: []line{at(-50, "unclean"), at(50, "clean")}, arrived: "b", missing: "a", ambiguous: 1},
-		{name: "killed later, and another polls", polls: answers(drop, "", ""), lines: []line{at(-50, "unclean"), at(150, "clean")}, arrived: "bc", missing: "a", lost: "a", silent: "0"},
-		{name: "the other one was killed", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "unclean")}, arrived: "b", missing: "a", lost: "a", silent: "0"},
-		{name: "killed before it wrote it down", polls: answers(""), lines: []line{at(-50, "unclean")}, missing: "a", ambiguous: 1},
+		{name: "killed at the last poll", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", ends: []int{150}, ambiguous: 1},
+		{name: "unclean, and nobody ended it", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", lost: "b", silent: "1"},
+		{name: "ended before that poll", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", ends: []int{50}, lost: "b", silent: "1"},
+		{name: "killed after it had polled on", polls: answers(drop, ""), lines: []line{at(-50, "unclean")}, ends: []int{150}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "killed, and another polls", polls: answers(drop, ""), lines: []line{at(-50, "unclean"), at(50, "clean")}, arrived: "b", missing: "a", ends: []int{20}, ambiguous: 1},
+		{name: "killed later, and another polls", polls: answers(drop, "", ""), lines: []line{at(-50, "unclean"), at(150, "clean")}, arrived: "bc", ends: []int{120}, missing: "a", lost: "a", silent: "0"},
+		{name: "the other one was killed", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "unclean")}, arrived: "b", ends: []int{20, 150}, missing: "a", lost: "a", silent: "0"},
+		{name: "killed before it wrote it down", polls: answers(""), lines: []line{at(-50, "unclean")}, missing: "a", ends: []int{20}, ambiguous: 1},
+		{name: "whole, and called lost", polls: answers("", ""), lines: []line{run, at(10, ambiguous)}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "whole, and it came too late", polls: answers(""), lines: []line{run, at(5010, ambiguous)}, missing: "a", ambiguous: 1},
+		{name: "in its hands while the database was away", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, ambiguous: 1},
+		{name: "in its hands, and the database was there", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, lost: "a", silent: "0"},
+		{name: "in its hands, and not killed", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, lost: "a", silent: "0"},
+		{name: "settled at once", polls: answers(drop), lines: []line{run, {opened: at(1, "").opened, beat: at(1, "").beat, outcome: ambiguous, closed: true}}, missing: "a", lost: "a", silent: "0"},
+		{name: "of an id that was given up", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "given up in doubt")}, arrived: "b", missing: "a", ends: []int{50}, lost: "a", silent: "0"},
 		{name: "whole, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", silent: "0"},
 		{name: "written down, and not in the books", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},
 		{name: "its id was known", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", told: "a", lost: "a"},
@@ -72,17 +83,25 @@ func TestExplain(t *testing.T) {
 		{name: "nothing was waiting, reported", polls: answers("empty reset-after"), lines: []line{run, at(3, ambiguous)}},
 		{name: "nothing was waiting, and it said so", polls: answers("empty status-before status=503"), lines: []line{run}},
 	} {
-		campaign := &campaign{told: told{ids: map[string]string{}}}
-		l := ledgers{polls: c.lines, raw: map[string]bool{}, payments: map[string]row{}}
+		then := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
+		poller := &merchant{cfg: childConfig{Poll: true}}
+		for _, ms := range c.ends {
+			poller.ends = append(poller.ends, then(ms))
+		}
+		campaign := &campaign{merchants: []*merchant{{ends: []time.Time{start}}, poller}}
+		if c.away != nil {
+			campaign.away = []span{{then(c.away[0]), then(c.away[1])}}
+		}
+		l := ledgers{polls: c.lines, came: map[string]bool{}, payments: map[string]row{}}
 		for _, id := range c.arrived {
-			l.raw[string(id)] = true
+			l.came[string(id)] = true
 		}
 		var missing []mockserver.Payment
 		for _, id := range c.missing {
 			missing = append(missing, mockserver.Payment{ID: string(id)})
 		}
 		for _, id := range c.told {
-			campaign.told.add(string(id), "a webhook")
+			campaign.told.add(string(id), "a webhook", nil)
 		}
 		got, _, wrongs := campaign.explain(c.polls, missing, l)
 		var lostIDs, silent string
@@ -107,10 +126,10 @@ func TestArrived(t *testing.T) {
 	c := &campaign{}
 	p := poll{payment: "a", whole: true}
 	assert.False(t, c.arrived(p, ledgers{}), "the service's word is not enough")
-	assert.True(t, c.arrived(p, ledgers{raw: map[string]bool{"a": true}}))
+	assert.True(t, c.arrived(p, ledgers{came: map[string]bool{"a": true}}))
 	assert.True(t, c.arrived(p, ledgers{payments: map[string]row{"a": {source: inbox.ChannelPoll | inbox.ChannelWebhook}}}))
 	assert.False(t, c.arrived(p, ledgers{payments: map[string]row{"a": {source: inbox.ChannelWebhook}}}))
-	c.forgets = true
+	c.soaks = true
 	assert.True(t, c.arrived(p, ledgers{}), "where nobody is killed and old answers are dropped")
 	assert.False(t, c.arrived(poll{payment: "a"}, ledgers{}))
 }
@@ -188,29 +207,36 @@ func pollOnce(t *testing.T, s *service) {
 	require.NoError(t, response.Body.Close())
 }
 
-// TestTold: an id counts as known once a merchant answers 200 for it.
+// TestTold: an id counts as known once a merchant has answered a webhook that names it, if
+// it could write it down.
 func TestTold(t *testing.T) {
 	t.Parallel()
-	status := http.StatusServiceUnavailable
-	k := &told{ids: map[string]string{}}
-	by := noting{k, roundTrip(func(r *http.Request) (*http.Response, error) {
+	status, away := 0, false
+	k := &told{}
+	by := noting{k, func(span) bool { return away }, roundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
-		assert.Equal(t, `{"payment_id":"a"}`, string(body))
+		assert.Contains(t, string(body), `{"payment_id":"`)
 		return &http.Response{StatusCode: status, Body: http.NoBody}, nil
 	})}
-	post := func() {
-		request, err := http.NewRequest(http.MethodPost, hookURL, strings.NewReader(`{"payment_id":"a"}`))
+	for _, c := range []struct {
+		status int
+		away   bool
+		known  bool
+	}{{200, false, true}, {503, false, true}, {429, false, false}, {503, true, false}, {200, true, true}} {
+		status, away = c.status, c.away
+		id := fmt.Sprint(c)
+		request, err := http.NewRequest(http.MethodPost, hookURL, strings.NewReader(`{"payment_id":"`+id+`"}`))
 		require.NoError(t, err)
 		response, err := by.RoundTrip(request)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
+		assert.Equal(t, c.known, k.by(id) != "", "%v", c)
 	}
-	post()
-	assert.Empty(t, k.by("a"))
-	status = http.StatusOK
-	post()
-	assert.Equal(t, "a webhook", k.by("a"))
+	c := &campaign{away: []span{{time.Unix(10, 0), time.Unix(11, 0)}}}
+	for at, want := range map[int64]bool{8: false, 10: true, 12: true, 14: false} {
+		assert.Equal(t, want, c.wasAway(span{time.Unix(at, 0), time.Unix(at, 5e8)}), at)
+	}
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -230,5 +256,34 @@ func TestRealTime(t *testing.T) {
 		{12*time.Second + 5*time.Minute, 13 * time.Second}, {-time.Second, -time.Second},
 	} {
 		assert.WithinDuration(t, start.Add(c.want), s.realTime(mock.Add(c.at)), time.Millisecond, c.at)
+	}
+}
+
+// TestNeglected: what a merchant knows to be paid, or could, is not left lying.
+func TestNeglected(t *testing.T) {
+	t.Parallel()
+	told := func(id string) string { return map[string]string{"told": "a webhook"}[id] }
+	for _, c := range []struct {
+		id     string
+		status mockserver.Status
+		stage  inbox.Stage
+		held   bool
+		want   bool
+	}{
+		{"a", mockserver.StatusComplete, inbox.StageReady, true, true},
+		{"a", mockserver.StatusComplete, inbox.StageExpected, true, true},
+		{"a", mockserver.StatusProgress, inbox.StageHint, true, true},
+		{"a", mockserver.StatusCreated, inbox.StageHint, true, false},
+		{"a", mockserver.StatusComplete, inbox.StageDone, true, false},
+		{"a", mockserver.StatusComplete, inbox.StageReview, true, false},
+		{"a", mockserver.StatusProgress, 0, false, false},
+		{"told", mockserver.StatusProgress, 0, false, true},
+	} {
+		l := ledgers{payments: map[string]row{}}
+		if c.held {
+			l.payments[c.id] = row{stage: c.stage}
+		}
+		all := neglected(l, []mockserver.Payment{{ID: c.id, Status: c.status}}, told)
+		assert.Equal(t, c.want, len(all) == 1, "%+v", c)
 	}
 }

@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -26,23 +27,29 @@ type reported struct {
 
 // journal is what the poll journal says.
 type journal struct {
-	runs   []line  // of one poller each, by opened
-	losses []int64 // µs, the ambiguous polls; each is used up by one poll
+	runs   []line // of one poller each, by opened
+	losses []line // the ambiguous polls, by beat; each is used up by one poll
 }
 
-func newJournal(lines []line) (j journal, n reported) {
+// newJournal reads the lines that are about polls. A report that was settled tells nobody
+// anything, unless there is somebody who settles them.
+func newJournal(lines []line, settled bool) (j journal, n reported) {
 	for _, p := range lines {
-		if strings.HasPrefix(p.outcome, "ambiguous") {
+		ambiguous, unclean := strings.HasPrefix(p.outcome, "ambiguous"), strings.HasPrefix(p.outcome, "unclean")
+		switch told := settled || !p.closed; {
+		case ambiguous && told:
 			n.Ambiguous++
-			j.losses = append(j.losses, p.beat)
-			continue
-		}
-		if strings.HasPrefix(p.outcome, "unclean") {
+			j.losses = append(j.losses, p)
+		case ambiguous:
+		case unclean && told:
 			n.Unclean++
+			j.runs = append(j.runs, p)
+		case unclean || p.outcome == "clean" || p.outcome == "":
+			p.outcome = ""
+			j.runs = append(j.runs, p)
 		}
-		j.runs = append(j.runs, p)
 	}
-	slices.Sort(j.losses)
+	slices.SortFunc(j.losses, func(a, b line) int { return cmp.Compare(a.beat, b.beat) })
 	return j, n
 }
 
@@ -50,26 +57,47 @@ func newJournal(lines []line) (j journal, n reported) {
 // machine, and SQLite tells milliseconds.
 const clocks = 5 * time.Millisecond
 
+// teller finds the report of a poll.
+type teller struct {
+	journal
+	ends []time.Time     // of the pollers, by the campaign's signals
+	away func(span) bool // the database was
+}
+
 // tells takes the report of a poll, if there is one: a possible loss that was written
 // down before the next poll came, or the unclean end of a poller whose last poll it was.
 // There is one poller at a time, and it does one thing after the other, so that nothing
 // else can be meant. next is nil after the last poll of all.
-func (j *journal) tells(p poll, next *poll) bool {
+//
+// An answer that left the service whole is not lost by itself. It takes the poll's time-out,
+// or an end in that very moment; or the database was away, and the poller ended with the
+// payment in its hands.
+func (j *teller) tells(p poll, next *poll) bool {
 	from, to := p.at.Add(-clocks).UnixMicro(), int64(math.MaxInt64)
 	if next != nil {
 		to = next.at.Add(clocks).UnixMicro()
 	}
 	within := func(then int64) bool { return then >= from && then <= to }
-	if i := slices.IndexFunc(j.losses, within); i >= 0 {
+	soonest := from
+	if p.whole {
+		soonest = p.at.Add(nextTimeout - clocks).UnixMicro()
+	}
+	if i := slices.IndexFunc(j.losses, func(l line) bool { return within(l.beat) && l.beat >= soonest }); i >= 0 {
 		j.losses = slices.Delete(j.losses, i, i+1)
 		return true
 	}
 	for i, run := range j.runs {
-		lastPoll := next == nil
+		over, last := int64(math.MaxInt64), next == nil
 		if i+1 < len(j.runs) {
-			lastPoll = within(j.runs[i+1].opened)
+			over = j.runs[i+1].opened
+			last = within(over)
 		}
-		if lastPoll && strings.HasPrefix(run.outcome, "unclean") && run.opened <= p.at.Add(clocks).UnixMicro() {
+		if !strings.HasPrefix(run.outcome, "unclean") || run.opened > p.at.Add(clocks).UnixMicro() || over < from {
+			continue
+		}
+		inHand := p.whole && j.away(span{p.at, p.at.Add(nextTimeout)})
+		ended := func(e time.Time) bool { return e.UnixMicro() >= from && e.UnixMicro() <= over }
+		if (last || inHand) && slices.ContainsFunc(j.ends, ended) {
 			return true
 		}
 	}
@@ -81,7 +109,13 @@ func (j *journal) tells(p poll, next *poll) bool {
 // one without a payment that did not leave the service whole: the merchant cannot know
 // what was in it.
 func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll) {
-	j, _ := newJournal(l.polls)
+	j := teller{away: c.wasAway}
+	j.journal, _ = newJournal(l.polls, c.soaks)
+	for _, m := range c.merchants {
+		if m.cfg.Poll {
+			j.ends = append(j.ends, m.ended()...)
+		}
+	}
 	for i, p := range polls {
 		if c.arrived(p, l) {
 			continue
@@ -102,14 +136,19 @@ func (c *campaign) arrived(p poll, l ledgers) bool {
 	switch {
 	case p.payment == "":
 		return p.whole || answered(p.fault)
-	case c.forgets:
+	case c.soaks:
 		return p.whole
 	}
-	return l.raw[p.payment] || l.payments[p.payment].source&inbox.ChannelPoll != 0
+	return l.came[p.payment] || l.payments[p.payment].source.Has(inbox.ChannelPoll)
 }
 
 // answered tells that the merchant got an HTTP status that says what happened.
 func answered(fault string) bool { return strings.HasPrefix(fault, "status-") }
+
+const (
+	neverPolled = "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"
+	untold      = "a poll completed it, the answer is lost, and nobody was told"
+)
 
 // explain closes the books on polls. It takes the payments that are complete and that the
 // merchant's books do not know, and returns how many of them are ambiguous, in the sense
@@ -121,8 +160,8 @@ func answered(fault string) bool { return strings.HasPrefix(fault, "status-") }
 //   - a poll completed it, and not a confirm: the id of a confirm is known and written
 //     down before it is asked;
 //   - the poll's answer is lost;
-//   - nobody could know its id: no webhook that named it and no order that returned it
-//     was answered 200. So it was bought in the store, or its creation's answer was lost;
+//   - nobody could know its id: no webhook that named it was answered, and no order
+//     returned it. So it was bought in the store, or its creation's answer was lost;
 //   - a possible loss is reported for that very poll.
 func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers) (ambiguous, answers int, wrongs []finding) {
 	gone, silent := c.lostPolls(polls, l)
@@ -139,11 +178,11 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 		p, wasLost := of[m.ID]
 		switch by := c.told.by(m.ID); {
 		case !wasLost:
-			wrongs = append(wrongs, finding{lost, m.ID, "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"})
+			wrongs = append(wrongs, finding{lost, m.ID, neverPolled})
 		case by != "":
 			wrongs = append(wrongs, finding{lost, m.ID, "its id was known by " + by + ", and it is not in the ledger"})
 		case slices.Contains(silent, p):
-			wrongs = append(wrongs, finding{lost, m.ID, "a poll completed it, the answer is lost, and nobody was told"})
+			wrongs = append(wrongs, finding{lost, m.ID, untold})
 		default:
 			ambiguous++
 		}
@@ -151,20 +190,30 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 	return ambiguous, len(of), wrongs
 }
 
-// readRaw reads of which payments a poll's whole answer was written down.
-func (c *campaign) readRaw(l *ledgers) {
-	l.raw = map[string]bool{}
-	c.query(c.books, `SELECT body FROM depositpay_receipts WHERE outcome = 'raw' AND body IS NOT NULL`, func(scan func(...any) error) error {
-		var body string
-		if err := scan(&body); err != nil {
+// readCame reads which payments came by a poll: their record, or the whole answer as it was
+// written down before it was read. A payment's own row tells only how it came first.
+func (c *campaign) readCame(l *ledgers) {
+	l.came = map[string]bool{}
+	c.query(c.books, `SELECT payment_id, outcome, coalesce(body, '') FROM depositpay_receipts WHERE channel = $1`, func(scan func(...any) error) error {
+		var id, outcome, body string
+		if err := scan(&id, &outcome, &body); err != nil {
 			return err
 		}
-		var record struct {
-			ID string `json:"id"`
+		if outcome == string(inbox.OutcomeRaw) {
+			id = idOf(body) // its key is the poll's
 		}
-		if json.Unmarshal([]byte(body), &record) == nil {
-			l.raw[record.ID] = true
-		}
+		l.came[id] = true
 		return nil
-	})
+	}, int(inbox.ChannelPoll))
+}
+
+// idOf is the payment of a record; "" if it is none, or not whole.
+func idOf(text string) string {
+	var record struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal([]byte(text), &record) != nil {
+		return ""
+	}
+	return record.ID
 }

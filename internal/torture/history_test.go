@@ -21,9 +21,13 @@ func (c *campaign) histories(findings []finding) string {
 	return b.String()
 }
 
-// history is what service and merchant have on one payment.
+// history is what service and merchant have on one payment. Of a poll that took none,
+// there is no more than the finding says.
 func (c *campaign) history(id string) string {
 	var b strings.Builder
+	if id == "" {
+		return ""
+	}
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, "    "+format+"\n", args...) }
 	clock := func(t time.Time) string { return t.UTC().Format("15:04:05.000") }
 	micro := func(at int64) string { return clock(time.UnixMicro(at)) }
@@ -53,11 +57,12 @@ func (c *campaign) history(id string) string {
 			line("receipt: %s channel %d %s, attempt %d: %.200s", micro(at), channel, outcome, attempt, body)
 			return err
 		}, id)
-	c.query(c.books, `SELECT pid, at FROM effects WHERE payment_id = $1 ORDER BY at`, func(scan func(...any) error) error {
+	c.query(c.books, `SELECT identifier, product, amount, pid, at FROM effects WHERE payment_id = $1 ORDER BY at`, func(scan func(...any) error) error {
+		var e effect
 		var pid int
 		var at int64
-		err := scan(&pid, &at)
-		line("effect: %s by process %d", micro(at), pid)
+		err := scan(&e.identifier, &e.product, &e.amount, &pid, &at)
+		line("effect: %s by process %d, %v", micro(at), pid, e)
 		return err
 	}, id)
 	p, polled := c.service.witness.of(id)

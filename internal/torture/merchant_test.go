@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ type merchant struct {
 	mu  sync.Mutex // of starting and ending
 	now *process   // nil once it is to run no more
 
+	ends       []time.Time            // of its processes, by the campaign's signals; under mu
 	address    atomic.Pointer[string] // nil while nobody answers
 	reconciled atomic.Int64           // since the process began
 	ambiguous  *reports
@@ -49,6 +51,7 @@ type process struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	ended chan struct{} // its output has ended
+	told  atomic.Bool   // to end
 
 	unhanded []payments.Payment // once it has ended
 }
@@ -81,8 +84,11 @@ func (m *merchant) listen(p *process, out io.Reader) {
 	defer close(p.ended)
 	for lines := bufio.NewReader(out); ; {
 		line, err := lines.ReadString('\n')
-		if err != nil {
-			return // a line that was cut was not said
+		if err != nil { // a line that was cut was not said
+			if !p.told.Load() {
+				m.failed(errors.New("a merchant has ended by itself"))
+			}
+			return
 		}
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch word {
@@ -114,6 +120,8 @@ func (m *merchant) listen(p *process, out io.Reader) {
 // to end.
 func (m *merchant) end(s syscall.Signal) error {
 	p := m.now
+	p.told.Store(true)
+	m.ends = append(m.ends, time.Now())
 	_ = p.cmd.Process.Signal(s)
 	if s != syscall.SIGKILL {
 		_ = p.cmd.Process.Signal(syscall.SIGCONT)
@@ -133,6 +141,13 @@ func (m *merchant) end(s syscall.Signal) error {
 		return nil
 	}
 	return err
+}
+
+// ended is when the campaign ended its processes.
+func (m *merchant) ended() []time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.ends)
 }
 
 // stop ends the process cleanly.

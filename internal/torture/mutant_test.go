@@ -28,6 +28,11 @@ const (
 	generous  mutant = "any amount is enough"
 	traceless mutant = "polls leave no trace"
 	hushing   mutant = "every second lost answer is kept quiet"
+	careless  mutant = "whole answers are dropped and called lost"
+	settler   mutant = "possible losses are settled at once"
+	deaf      mutant = "webhooks are refused"
+	idle      mutant = "nothing is done until the next start"
+	mixing    mutant = "payments of the store go to somebody else"
 )
 
 // sink is what both channels hand payments to.
@@ -46,7 +51,7 @@ func (c *shop) sink() sink {
 			if p.PaidAmount.IsZero() {
 				return nil
 			}
-			return c.effect(ctx, c.ledger, p.ID.String())
+			return c.effect(ctx, c.ledger, p)
 		}, nil)
 		if err != nil {
 			panic(err)
@@ -58,6 +63,10 @@ func (c *shop) sink() sink {
 		return &generousSink{c.box}
 	case traceless:
 		return struct{ webhook.Ledger }{c.box}
+	case settler:
+		return &settlingSink{c.box, c}
+	case mixing:
+		return &mixingSink{c.box}
 	default: // right, or wrong elsewhere
 		return c.box
 	}
@@ -89,12 +98,40 @@ func (s *earlySink) AcceptPolled(ctx context.Context, p payments.Payment) error 
 type generousSink struct{ journalSink }
 
 func (s *generousSink) Accept(ctx context.Context, p payments.Payment) error {
-	p.PaidAmount = payments.NewAmount(price)
+	if paid, _ := p.PaidAmount.Int64(); paid%price != 0 { // half of it
+		p.PaidAmount = payments.NewAmount(2 * paid)
+	}
 	return s.journalSink.Accept(ctx, p)
 }
 
 func (s *generousSink) AcceptPolled(ctx context.Context, p payments.Payment) error {
 	return s.Accept(ctx, p)
+}
+
+// mixingSink grants what was bought in the store to somebody.
+type mixingSink struct{ journalSink }
+
+func (s *mixingSink) Accept(ctx context.Context, p payments.Payment) error {
+	if p.Metadata.GameProduct != "" {
+		p.Identifier = "somebody"
+	}
+	return s.journalSink.Accept(ctx, p)
+}
+
+func (s *mixingSink) AcceptPolled(ctx context.Context, p payments.Payment) error {
+	return s.Accept(ctx, p)
+}
+
+// settlingSink takes a possible loss off the report before anybody has seen it.
+type settlingSink struct {
+	journalSink
+	shop *shop
+}
+
+func (s *settlingSink) PollLost(ctx context.Context, lost error) error {
+	err := s.journalSink.PollLost(ctx, lost)
+	_, dbErr := s.shop.ledger.ExecContext(ctx, `UPDATE depositpay_polls SET closed_at = beat_at WHERE outcome LIKE 'ambiguous%'`)
+	return errors.Join(err, dbErr)
 }
 
 // finalSink takes an id that the service did not confirm once for settled.

@@ -38,9 +38,14 @@ func TestMutants(t *testing.T) {
 		{finalNo, forged, 15, 4 * time.Second, lost},
 		{again, rough, 16, 12 * time.Second, lost},
 		{believer, rough, 17, 3 * time.Second, unverified},
-		{generous, rough, 18, 4 * time.Second, unverified},
+		{generous, rough, 18, 8 * time.Second, unverified},
 		{traceless, rough, 19, 8 * time.Second, lost},
 		{hushing, usual("sqlite"), 20, 8 * time.Second, hushed},
+		{careless, usual("sqlite"), 21, 6 * time.Second, hushed},
+		{settler, usual("sqlite"), 22, 8 * time.Second, hushed},
+		{deaf, usual("sqlite"), 23, 8 * time.Second, lost},
+		{idle, usual("sqlite"), 24, 4 * time.Second, lost},
+		{mixing, usual("sqlite"), 25, 4 * time.Second, unverified},
 	} {
 		t.Run(string(m.mutant), func(t *testing.T) {
 			t.Parallel()

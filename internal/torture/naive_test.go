@@ -20,6 +20,11 @@ import (
 
 // receiver is the webhook handler, unless the merchant believes what it is told.
 func (c *shop) receiver(hook http.Handler) http.Handler {
+	if c.Mutant == deaf {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+		})
+	}
 	if c.Mutant != believer {
 		return hook
 	}
@@ -35,7 +40,8 @@ func (c *shop) receiver(hook http.Handler) http.Handler {
 			return
 		}
 		mu.Lock()
-		if !granted[ask.ID] && c.effect(r.Context(), c.ledger, ask.ID) == nil {
+		id, err := uuid.Parse(ask.ID)
+		if err == nil && !granted[ask.ID] && c.effect(r.Context(), c.ledger, payments.Payment{ID: id}) == nil {
 			granted[ask.ID] = true
 		}
 		mu.Unlock()
@@ -51,6 +57,8 @@ func (c *shop) source() poller.Source {
 		return &naive{c}
 	case hushing:
 		return &quieter{client: c.client}
+	case careless:
+		return &dropper{client: c.client}
 	default: // right, or wrong elsewhere
 		return c.client
 	}
@@ -72,6 +80,22 @@ func (q *quieter) Next(ctx context.Context) (payments.Payment, error) {
 		}
 		return p, err
 	}
+}
+
+// dropper loses every second payment that it gets, and has an excuse.
+type dropper struct {
+	client *payments.Client
+	got    int
+}
+
+func (d *dropper) Next(context.Context) (payments.Payment, error) {
+	p, err := d.client.Next(context.Background()) // and not the context that has the journal
+	if err == nil {
+		if d.got++; d.got%2 == 0 {
+			return payments.Payment{}, payments.ErrAmbiguous
+		}
+	}
+	return p, err
 }
 
 // naive polls as many do: any failure is a reason to ask again.

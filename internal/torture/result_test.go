@@ -75,15 +75,20 @@ func (c *campaign) judge() *result {
 		return err
 	})
 	c.query(c.books, `SELECT count(*) FROM depositpay_payments WHERE stage = 3 AND attempt > 1`, func(scan func(...any) error) error { return scan(&r.Reclaimed) })
-	c.readRaw(&l)
-	_, r.Reported = newJournal(l.polls)
+	c.readCame(&l)
+	_, r.Reported = newJournal(l.polls, c.soaks)
 	r.Reported.AtOnce = len(c.ambiguous.at)
 	var onPolls []finding
 	polls, err := c.service.polls()
 	c.check(err)
 	r.Ambiguous, r.LostAnswers, onPolls = c.explain(polls, v.missing, l)
-	r.BroughtBack = r.LostAnswers - r.Ambiguous
-	r.Findings = append(append([]finding{}, v.findings...), onPolls...)
+	r.BroughtBack = r.LostAnswers - len(v.missing)
+	for _, f := range onPolls {
+		if f.Why == neverPolled {
+			r.BroughtBack++
+		}
+	}
+	r.Findings = slices.Concat(v.findings, onPolls, c.neglected)
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case lost:

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -32,14 +33,19 @@ var errNobody = errors.New("no merchant is running")
 // toMerchants reaches one of the merchants with each connection, and takes note of the
 // webhooks that they answer.
 func (c *campaign) toMerchants() http.RoundTripper {
-	return noting{&c.told, c.dialMerchants()}
+	return noting{&c.told, c.wasAway, c.dialMerchants()}
 }
 
-// noting is a transport that knows which webhooks were answered 200.
+// noting is a transport that knows which ids a merchant must know from webhooks: those that
+// were answered, except 429, which says that nothing was looked at. Where the database was
+// away meanwhile, only 200 counts.
 type noting struct {
 	told *told
+	away func(span) bool
 	by   http.RoundTripper
 }
+
+const tooLong = 5 * time.Second // for a webhook: its budget may be over before anything was written down
 
 func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	var named struct {
@@ -56,9 +62,12 @@ func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	during := span{from: time.Now()}
 	response, err := n.by.RoundTrip(r)
-	if err == nil && named.ID != "" && response.StatusCode == http.StatusOK {
-		n.told.add(named.ID, "a webhook")
+	if during.to = time.Now(); err == nil && named.ID != "" && response.StatusCode != http.StatusTooManyRequests {
+		n.told.add(named.ID, fmt.Sprintf("a webhook that was answered %d", response.StatusCode), func() bool {
+			return response.StatusCode == http.StatusOK || during.length() < tooLong && !n.away(during)
+		})
 	}
 	return response, err
 }

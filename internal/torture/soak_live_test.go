@@ -31,7 +31,7 @@ func newSoak(t *testing.T, database string, length time.Duration, rate int) *soa
 	if database == "sqlite" {
 		p.Merchants, name = 1, "SQLite"
 	}
-	c := &campaign{t: t, seed: *seed, length: length, profile: p, did: map[trouble]int{}, told: told{ids: map[string]string{}}, failed: make(chan error, 1), forgets: true}
+	c := &campaign{t: t, seed: *seed, length: length, profile: p, did: map[trouble]int{}, failed: make(chan error, 1), soaks: true}
 	var err error
 	c.service, err = newService(c.toMerchants())
 	require.NoError(t, err)

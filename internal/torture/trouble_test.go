@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
@@ -49,9 +50,14 @@ func (c *campaign) cause(e event) {
 	case paused:
 		count = c.merchants[e.Merchant].pause(e.For)
 	case restarted:
+		gone := span{from: time.Now()}
 		c.check(c.cluster.Stop("immediate"))
 		<-time.After(e.For)
 		c.check(c.cluster.Start())
+		gone.to = time.Now()
+		c.mu.Lock()
+		c.away = append(c.away, gone)
+		c.mu.Unlock()
 	case stepped:
 		c.service.step(e.For)
 	case silence:
@@ -68,10 +74,48 @@ func (c *campaign) cause(e event) {
 	}
 }
 
+// unaided is the time in which merchants who go on must put in order what they know of by
+// themselves, without a restart and before anybody asks them for anything. Package poller
+// waits for up to two minutes before it takes a dead one's answers, which no campaign waits
+// for: that is for calm.
+func (c *campaign) unaided() {
+	if c.profile.Mutant != "" && c.profile.Mutant != idle {
+		return
+	}
+	c.check(c.service.trouble(mockserver.Faults{}))
+	patience := 40*time.Second + c.length/2 // a long campaign leaves more ids to ask for
+	if c.profile.Mutant != "" {
+		patience = 5 * time.Second
+	}
+	for end := time.Now().Add(patience); ; {
+		began := time.Now()
+		if c.neglected = neglected(c.read(), c.service.Payments(), c.told.by); len(c.neglected) == 0 || began.After(end) {
+			return
+		}
+		<-time.After(time.Since(began) + 100*time.Millisecond)
+	}
+}
+
+// neglected are the payments that are paid, that the ledger has or ought to have, and that
+// nobody hands over or asks for.
+func neglected(l ledgers, service []mockserver.Payment, told func(id string) string) (all []finding) {
+	for _, p := range service {
+		if p.Status != mockserver.StatusComplete && p.Status != mockserver.StatusProgress {
+			continue
+		}
+		r, held := l.payments[p.ID]
+		if held && r.stage <= inbox.StageReady || !held && told(p.ID) != "" {
+			all = append(all, finding{lost, p.ID, "paid, and known: merchants who go on see to it only when they begin anew"})
+		}
+	}
+	return all
+}
+
 // calm ends the trouble: no faults, all merchants stopped cleanly and begun anew. What
 // only waits for the clock (a lease, the next try, the silence of a dead poller) has
 // waited long enough: as if three minutes had passed while nobody ran.
 func (c *campaign) calm() {
+	c.unaided()
 	c.check(c.service.trouble(mockserver.Faults{}))
 	for _, m := range c.merchants {
 		require.NoError(c.t, m.stop(), "a clean stop; seed %d", c.seed)
@@ -87,9 +131,6 @@ func (c *campaign) calm() {
 	}
 	c.awaitReady()
 	c.customers.payWithout(true)
-	if c.cluster == nil {
-		c.openReader()
-	}
 	c.settle()
 }
 

@@ -3,7 +3,6 @@
 package torture
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -77,12 +76,7 @@ func (w *witness) read(log []mockserver.Request) error {
 		}
 		p.logged, p.fault = true, r.Fault
 		p.whole = r.Fault == "" || r.Status != 0 && r.SentStatus == r.Status && r.Sent == r.Response
-		var record struct {
-			ID string `json:"id"`
-		}
-		if json.Unmarshal([]byte(r.Response), &record) == nil {
-			p.payment = record.ID
-		}
+		p.payment = idOf(r.Response)
 	}
 	return nil
 }
@@ -121,21 +115,52 @@ func (w *witness) of(payment string) (poll, bool) {
 	return w.polls[i], true
 }
 
-// told are the payment ids that a merchant has answered 200 for: by a webhook that named
-// one, or by an order whose link it gave out. From then on the books have to know it.
+// told are the payment ids that a merchant must know: by a webhook that it answered, or by
+// an order whose link it gave out.
 type told struct {
 	mu  sync.Mutex
-	ids map[string]string // and by what
+	ids map[string][]telling
 }
 
-func (k *told) add(id, by string) {
+type telling struct {
+	by     string
+	counts func() bool // at the end, when it is known what happened meanwhile; nil: it does
+}
+
+func (k *told) add(id, by string, counts func() bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.ids[id] = by
+	if k.ids == nil {
+		k.ids = map[string][]telling{}
+	}
+	k.ids[id] = append(k.ids[id], telling{by, counts})
 }
 
+// by is how the id came to be known; "" if nobody can know it.
 func (k *told) by(id string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.ids[id]
+	for _, t := range k.ids[id] {
+		if t.counts == nil || t.counts() {
+			return t.by
+		}
+	}
+	return ""
+}
+
+// span is a time, with its ends.
+type span struct{ from, to time.Time }
+
+func (s span) length() time.Duration { return s.to.Sub(s.from) }
+
+func (s span) overlaps(other span) bool { return !s.from.After(other.to) && !other.from.After(s.to) }
+
+// wasAway tells whether the database was away in that time, or had just come back.
+func (c *campaign) wasAway(in span) bool {
+	const settling = 2 * time.Second
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.away, func(gone span) bool {
+		return in.overlaps(span{gone.from, gone.to.Add(settling)})
+	})
 }

@@ -1,0 +1,343 @@
+package inboxtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+var errNotPaid = &payments.Error{Op: "Confirm", Code: "NOT_PAID"}
+
+// doubter is a service whose answers to confirms are set: no answer, unless one is.
+type doubter struct {
+	inbox.Client
+	mu   sync.Mutex
+	says map[uuid.UUID]func() error
+}
+
+// doubtful opens a shop that asks a doubter, as often as it is due.
+func doubtful(t *testing.T, open func(*testing.T) Database, maxHints int) (*shop, *doubter) {
+	d := &doubter{says: map[uuid.UUID]func() error{}}
+	return newShop(t, open, func(c *inbox.Config) {
+		d.Client, c.Client = c.Client, d
+		c.AcceptUnknown, c.MaxHints, c.ConfirmRate, c.ReconcileEvery = true, maxHints, 10_000, -1
+	}), d
+}
+
+func (d *doubter) Confirm(_ context.Context, id uuid.UUID) (payments.Payment, error) {
+	d.mu.Lock()
+	says := d.says[id]
+	d.mu.Unlock()
+	if says == nil {
+		return payments.Payment{}, payments.ErrAmbiguous
+	}
+	return payments.Payment{}, says()
+}
+
+func (d *doubter) say(id uuid.UUID, says func() error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.says[id] = says
+}
+
+// noted are ids that webhooks have named just now.
+func (s *shop) noted(n int) (ids []uuid.UUID) {
+	s.t.Helper()
+	for range n {
+		ids = append(ids, uuid.New())
+		require.NoError(s.t, s.box.Note(s.t.Context(), ids[len(ids)-1]))
+	}
+	return ids
+}
+
+// requireHints waits until the inbox has asked about the ids for the n-th time and has written down how that
+// ended, and requires their reasons.
+func (s *shop) requireHints(d *doubter, n int64, reasons map[uuid.UUID]string) {
+	s.t.Helper()
+	var e inbox.Entry
+	for id := range reasons {
+		require.Eventually(s.t, func() bool {
+			var err error
+			e, err = s.box.Get(s.t.Context(), id.String())
+			return err == nil && e.Stage == inbox.StageHint && e.Attempt == n
+		}, timeLimit, tickTime, "%s must be asked about for the %d. time, is %+v", id, n, &e)
+	}
+	s.awaitAsks(d)
+	for id, reason := range reasons {
+		e, err := s.box.Get(s.t.Context(), id.String())
+		require.NoError(s.t, err)
+		require.Equal(s.t, reason, e.Reason, "%+v", e)
+	}
+}
+
+func (s *shop) requireHint(d *doubter, n int64, id uuid.UUID, reason string) {
+	s.t.Helper()
+	s.requireHints(d, n, map[uuid.UUID]string{id: reason})
+}
+
+// awaitAsks waits until those confirms are over that have begun: the inbox makes one after the other.
+func (s *shop) awaitAsks(d *doubter) {
+	s.t.Helper()
+	asked := make(chan struct{}, 1)
+	own := s.order("order-1", 1)
+	d.say(own, func() error {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		return errNotPaid
+	})
+	s.dueNow(inbox.StageExpected, own)
+	select {
+	case <-asked:
+	case <-time.After(timeLimit):
+		require.Fail(s.t, "the inbox asks about nothing")
+	}
+}
+
+// runReconciled is run, and the reconciliation of the start, which makes hints due, is over.
+func (s *shop) runReconciled() {
+	s.t.Helper()
+	s.run()
+	require.Eventually(s.t, func() bool {
+		_, err := s.box.LastReport(s.t.Context())
+		return err == nil
+	}, timeLimit, tickTime)
+}
+
+// dueNow waits until the ids are in the ledger, and makes them due.
+func (s *shop) dueNow(stage inbox.Stage, ids ...uuid.UUID) {
+	s.t.Helper()
+	for _, id := range ids {
+		s.await(id.String(), stage)
+		_, err := s.db.Ledger.ExecContext(s.t.Context(), fmt.Sprintf(`UPDATE depositpay_payments SET run_at = 0 WHERE payment_id = '%s'`, id))
+		require.NoError(s.t, err)
+	}
+}
+
+// lines waits for n possible losses and returns their reasons by their keys.
+func (s *shop) lines(n int, last string) map[string]string {
+	s.t.Helper()
+	var lines map[string]string
+	require.Eventually(s.t, func() bool {
+		report, err := s.box.Reconcile(s.t.Context())
+		require.NoError(s.t, err)
+		lines = map[string]string{}
+		all := ""
+		for _, l := range report.PossibleLosses {
+			lines[l.ID] = l.Reason
+			all += l.Reason + "\n"
+		}
+		return len(lines) == n && strings.Contains(all, last)
+	}, timeLimit, tickTime, "there must be %d possible losses, with %q, are %v", n, last, &lines)
+	return lines
+}
+
+// testDoubt: a hint is in doubt from before its confirm is sent until the service has said
+// no to this very id.
+func testDoubt(t *testing.T, open func(*testing.T) Database) {
+	s, d := doubtful(t, open, 1000)
+	s.runReconciled()
+	want := map[uuid.UUID]string{}
+	for reason, errs := range map[string][]error{
+		"refused": {errNotPaid, fmt.Errorf("wrapped: %w", errNotPaid), &payments.Error{Code: "NO_SUCH_PAYMENT", HTTPStatus: 404}},
+		"asked": {
+			payments.ErrAmbiguous, payments.ErrUndecodable, payments.ErrNotComplete, payments.ErrWrongPayment,
+			context.DeadlineExceeded, errors.New("no connection"), &payments.Error{HTTPStatus: 404},
+			errors.Join(errNotPaid, payments.ErrAmbiguous), errors.Join(errNotPaid, payments.ErrTokenRefused),
+			&payments.Error{Code: "TOO_MANY", HTTPStatus: 429}, &payments.Error{Code: "BUSY", HTTPStatus: 503},
+		},
+	} {
+		for _, err := range errs {
+			id := s.noted(1)[0]
+			d.say(id, func() error { return err })
+			want[id] = reason
+		}
+	}
+	s.dueNow(inbox.StageHint, slices.Collect(maps.Keys(want))...)
+	s.requireHints(d, 1, want)
+
+	id := s.noted(1)[0]
+	d.say(id, func() error { return errNotPaid })
+	s.dueNow(inbox.StageHint, id)
+	s.requireHint(d, 1, id, "refused")
+	sent := make(chan inbox.Entry, 1)
+	d.say(id, func() error {
+		e, err := s.box.Get(context.Background(), id.String())
+		sent <- e
+		return errors.Join(err, errNotPaid)
+	})
+	s.dueNow(inbox.StageHint, id)
+	e := <-sent
+	require.Equal(t, "asked", e.Reason, "it may be killed here")
+	s.requireHint(d, 2, id, "refused")
+
+	require.NoError(t, s.box.Note(t.Context(), id))
+	require.Eventually(t, func() bool {
+		e, err := s.box.Get(t.Context(), id.String())
+		return err == nil && e.Reason == ""
+	}, timeLimit, tickTime, "its webhook is about to confirm it")
+
+	d.say(id, func() error { // the webhook comes while the inbox asks
+		err := s.box.Note(context.Background(), id)
+		var e inbox.Entry
+		for until := time.Now().Add(timeLimit); err == nil && time.Now().Before(until); <-time.After(tickTime) {
+			if e, err = s.box.Get(context.Background(), id.String()); e.Reason == "" {
+				break // it is in the ledger
+			}
+		}
+		sent <- e
+		return errors.Join(err, errNotPaid)
+	})
+	s.dueNow(inbox.StageHint, id)
+	require.Empty(t, (<-sent).Reason)
+	s.requireHint(d, 3, id, "")
+}
+
+// testDoubtfulHints: those in doubt are given up last, and never in silence.
+func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
+	s, d := doubtful(t, open, 3)
+	s.runReconciled()
+	gone := func(ids ...uuid.UUID) {
+		for _, id := range ids {
+			require.Eventually(t, func() bool {
+				_, err := s.box.Get(t.Context(), id.String())
+				return errors.Is(err, inbox.ErrNotFound)
+			}, timeLimit, tickTime, "%s must go", id)
+		}
+	}
+	lost := s.noted(2)
+	s.dueNow(inbox.StageHint, lost...)
+	s.requireHints(d, 1, map[uuid.UUID]string{lost[0]: "asked", lost[1]: "asked"})
+	var refused []uuid.UUID
+	for range 3 {
+		id := s.noted(1)[0]
+		d.say(id, func() error { return errNotPaid })
+		s.dueNow(inbox.StageHint, id)
+		s.requireHint(d, 1, id, "refused")
+		refused = append(refused, id)
+		gone(refused[:len(refused)-1]...) // no more than 3, and none in doubt for one refused
+	}
+	for _, id := range lost {
+		s.await(id.String(), inbox.StageHint)
+	}
+	report, err := s.box.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, report.PossibleLosses, "those that were refused are none")
+
+	s.noted(3) // whether their webhooks have got an answer, nobody knows
+	gone(refused...)
+	gone(lost...)
+	lines := s.lines(2, "")
+	for _, id := range lost {
+		require.Contains(t, lines["hint-"+id.String()], id.String())
+	}
+	status, err := s.box.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(5), status.EvictedHints)
+
+	key := "hint-" + lost[0].String()
+	require.NoError(t, s.box.SettleLoss(t.Context(), key, decision))
+	require.ErrorIs(t, s.box.SettleLoss(t.Context(), key, decision), inbox.ErrStage)
+	s.lines(1, "")
+	require.NoError(t, s.box.Note(t.Context(), lost[0])) // named again, and given up again
+	s.noted(3)
+	require.Contains(t, s.lines(5, lost[0].String()), key, "it is open again")
+	p := paid("", 1)
+	p.ID = lost[1]
+	s.accept(p)
+	s.requireGrantedOnce(p.ID.String())
+}
+
+// testFloodIsNoLoss: the webhook's own confirms count. What the service has refused to it
+// is given up without a word, and the one whose answer was lost stays.
+func testFloodIsNoLoss(t *testing.T, open func(*testing.T) Database) {
+	s, d := doubtful(t, open, 3)
+	s.runReconciled()
+	hook, err := webhook.New(webhook.Config{Client: d, Sink: s.box, RefusedInterval: -1})
+	require.NoError(t, err)
+	forged := func() uuid.UUID {
+		id := uuid.New()
+		d.say(id, func() error { return errNotPaid })
+		require.Equal(t, 503, post(hook, id))
+		return id
+	}
+	reason := func(id uuid.UUID, want string) {
+		require.Eventually(t, func() bool {
+			e, err := s.box.Get(t.Context(), id.String())
+			return err == nil && e.Reason == want
+		}, timeLimit, tickTime, "the reason of %s must be %q", id, want)
+	}
+	lost, twice := uuid.New(), forged()
+	require.Equal(t, 503, post(hook, lost))
+	reason(twice, "refused")
+	d.say(twice, nil)
+	require.Equal(t, 503, post(hook, twice))
+	reason(twice, "") // its second answer was lost
+	var last uuid.UUID
+	for range 40 {
+		last = forged()
+	}
+	reason(last, "refused")
+	require.Eventually(t, func() bool {
+		status, err := s.box.Status(t.Context())
+		return err == nil && status.Count[inbox.StageHint] == 3 && status.EvictedHints == 39
+	}, timeLimit, tickTime)
+	reason(lost, "")
+	reason(twice, "")
+	s.lines(0, "")
+}
+
+// testDoubtIsBounded: whoever floods a shop whose service does not answer adds a bounded
+// number of lines to the report, and drowns none that was there.
+func testDoubtIsBounded(t *testing.T, open func(*testing.T) Database) {
+	const named = 100
+	s, _ := doubtful(t, open, 1)
+	require.NoError(t, s.box.PollLost(t.Context(), payments.ErrAmbiguous))
+	ids := s.noted(named + 51)
+	s.run()
+	lines := s.lines(1+named+1, " 50 more payments")
+	var counting string
+	known := map[string]bool{}
+	for key, reason := range lines {
+		if strings.HasPrefix(key, "hints-") {
+			counting = key
+			var n int
+			var first, last string
+			_, err := fmt.Sscanf(reason, "given up in doubt: %d more payments that webhooks named, the first %s and the last %s", &n, &first, &last)
+			require.NoError(t, err)
+			known[first], known[last] = true, true
+		}
+		known[strings.TrimPrefix(key, "hint-")] = true
+	}
+	here := 0
+	for _, id := range ids {
+		if known[id.String()] {
+			here++
+		}
+	}
+	require.Equal(t, named+2, here, "named, the first and the last of the others")
+
+	s.noted(7)
+	s.lines(1+named+1, " 57 more payments")
+	require.ErrorIs(t, s.box.SettleLoss(t.Context(), counting, decision), inbox.ErrStage, "who has read of 50 does not settle 57")
+	for key := range s.lines(1+named+1, " 57 more payments") {
+		require.NoError(t, s.box.SettleLoss(t.Context(), key, decision))
+	}
+	s.lines(0, "")
+	ids = s.noted(2)
+	require.Contains(t, s.lines(2, ids[0].String()), "hint-"+ids[0].String())
+}
