@@ -48,6 +48,7 @@ func TestExplain(t *testing.T) {
 		told      string // whose id was answered 200
 		ends      []int  // ms, of the poller, by the campaign
 		away      []int  // ms, of the database
+		process   []int  // of each poll; nil: of one that is not over
 		ambiguous int
 		lost      string
 		silent    string // the numbers of the polls
@@ -79,6 +80,7 @@ func TestExplain(t *testing.T) {
 		{name: "written down, and not in the books", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},
 		{name: "its id was known", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", told: "a", lost: "a"},
 		{name: "a confirm took it", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "x", lost: "x"},
+		{name: "read by the service after the next poller began", polls: answers("", drop, ""), lines: []line{at(-50, "unclean"), at(90, "clean")}, arrived: "ac", missing: "b", ends: []int{50}, process: []int{0, 0, 1}, ambiguous: 1},
 		{name: "nothing was waiting", polls: answers("empty drop-before", ""), lines: []line{run}, arrived: "b", silent: "0"},
 		{name: "nothing was waiting, reported", polls: answers("empty reset-after"), lines: []line{run, at(3, ambiguous)}},
 		{name: "nothing was waiting, and it said so", polls: answers("empty status-before status=503"), lines: []line{run}},
@@ -87,6 +89,12 @@ func TestExplain(t *testing.T) {
 		poller := &merchant{cfg: childConfig{Poll: true}}
 		for _, ms := range c.ends {
 			poller.ends = append(poller.ends, then(ms))
+		}
+		for i := range c.polls {
+			c.polls[i].process = len(c.ends)
+			if c.process != nil {
+				c.polls[i].process = c.process[i]
+			}
 		}
 		campaign := &campaign{merchants: []*merchant{{ends: []time.Time{start}}, poller}}
 		if c.away != nil {
@@ -169,12 +177,13 @@ func TestWitness(t *testing.T) {
 			require.NoError(t, s.AddFault(c.fault))
 		}
 		before := time.Now()
-		pollOnce(t, s)
+		pollOnce(t, s, i)
 		polls, err := s.polls()
 		require.NoError(t, err)
 		require.Len(t, polls, i+1)
 		p := polls[i]
 		assert.Equal(t, c.whole, p.whole, "%+v", c)
+		assert.Equal(t, i, p.process)
 		assert.Equal(t, c.taken, p.payment != "", "%+v", c)
 		assert.True(t, strings.HasPrefix(p.fault, c.fault.Kind), p.fault)
 		assert.False(t, p.at.Before(before))
@@ -195,11 +204,11 @@ func TestWitness(t *testing.T) {
 	require.ErrorContains(t, err, "poll 99", "a poll that the log forgot is told")
 }
 
-func pollOnce(t *testing.T, s *service) {
+func pollOnce(t *testing.T, s *service, process int) {
 	t.Helper()
 	by := &http.Transport{DisableKeepAlives: true} // sends nothing twice
 	defer by.CloseIdleConnections()
-	response, err := (&http.Client{Transport: by}).Get(s.URL() + pollPath + "?token=" + s.Token())
+	response, err := (&http.Client{Transport: by}).Get(addressOf(s.URL(), process) + pollPath + "?token=" + s.Token())
 	if err != nil {
 		return // it may be lost
 	}

@@ -60,7 +60,7 @@ const clocks = 5 * time.Millisecond
 // teller finds the report of a poll.
 type teller struct {
 	journal
-	ends []time.Time     // of the pollers, by the campaign's signals
+	ends []time.Time     // of the poller's processes, by the campaign's signals
 	away func(span) bool // the database was
 }
 
@@ -113,9 +113,10 @@ func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll) {
 	j.journal, _ = newJournal(l.polls, c.soaks)
 	for _, m := range c.merchants {
 		if m.cfg.Poll {
-			j.ends = append(j.ends, m.ended()...)
+			j.ends = m.ended()
 		}
 	}
+	polls = sent(polls, j.ends)
 	for i, p := range polls {
 		if c.arrived(p, l) {
 			continue
@@ -130,6 +131,19 @@ func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll) {
 		}
 	}
 	return gone, silent
+}
+
+// sent are the polls in the order in which they were sent: a service that is slow to read
+// may see one after the end of the process that sent it, and after others.
+func sent(polls []poll, ends []time.Time) []poll {
+	all := slices.Clone(polls)
+	for i, p := range all {
+		if p.process < len(ends) && p.at.After(ends[p.process]) {
+			all[i].at = ends[p.process]
+		}
+	}
+	slices.SortStableFunc(all, func(a, b poll) int { return a.at.Compare(b.at) })
+	return all
 }
 
 func (c *campaign) arrived(p poll, l ledgers) bool {

@@ -58,7 +58,9 @@ type process struct {
 
 // start begins a process. The caller holds mu, or nothing else happens.
 func (m *merchant) start() error {
-	cmd, err := child.Command(childVariable, m.cfg)
+	cfg := m.cfg
+	cfg.Service = addressOf(cfg.Service, len(m.ends)) // each that began has ended
+	cmd, err := child.Command(childVariable, cfg)
 	if err != nil {
 		return err
 	}

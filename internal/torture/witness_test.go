@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // poll is a call of GET /callback/rest as the service saw it.
 type poll struct {
 	n       int
+	process int       // of the merchant's, which one sent it
 	at      time.Time // when it came
 	payment string    // that it completed; "" if none
 	whole   bool      // the answer was sent as the service made it
@@ -31,7 +33,8 @@ func (p poll) String() string {
 
 // witness stands at the service's door and knows all polls and what became of their
 // answers, so that what the merchants say of them can be held against something. A poll
-// gets a number as a parameter, by which the service's log tells it from the others.
+// gets a number as a parameter, by which the service's log tells it from the others. Each
+// process of a merchant has an address of its own; see addressOf.
 type witness struct {
 	service http.Handler
 	mu      sync.Mutex
@@ -39,10 +42,16 @@ type witness struct {
 }
 
 func (w *witness) ServeHTTP(to http.ResponseWriter, r *http.Request) {
+	process := 0
+	if rest, ok := strings.CutPrefix(r.URL.Path, processPrefix); ok {
+		number, path, _ := strings.Cut(rest, "/")
+		process, _ = strconv.Atoi(number)
+		r.URL.Path, r.URL.RawPath = "/"+path, ""
+	}
 	if r.URL.Path == pollPath {
 		w.mu.Lock()
 		n := len(w.polls)
-		w.polls = append(w.polls, poll{n: n, at: time.Now()})
+		w.polls = append(w.polls, poll{n: n, process: process, at: time.Now()})
 		w.mu.Unlock()
 		r.URL.RawQuery += "&" + pollParameter + "=" + strconv.Itoa(n)
 	}
@@ -52,7 +61,11 @@ func (w *witness) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 const (
 	pollPath      = "/callback/rest"
 	pollParameter = "poll"
+	processPrefix = "/process-"
 )
+
+// addressOf is the service's address for the n-th process of a merchant, counted from 0.
+func addressOf(service string, n int) string { return service + processPrefix + strconv.Itoa(n) }
 
 // read takes what the service's log has of polls. The log forgets: read it often.
 func (w *witness) read(log []mockserver.Request) error {
