@@ -296,3 +296,26 @@ func TestNeglected(t *testing.T) {
 		assert.Equal(t, c.want, len(all) == 1, "%+v", c)
 	}
 }
+
+// TestListen: a merchant that ends without a signal of the campaign's fails the campaign.
+func TestListen(t *testing.T) {
+	t.Parallel()
+	for _, told := range []bool{true, false} {
+		var failed []string
+		m := &merchant{failed: func(err error) { failed = append(failed, err.Error()) }, ambiguous: &reports{}}
+		p := &process{ended: make(chan struct{})}
+		p.told.Store(told)
+		m.listen(p, strings.NewReader("ready 127.0.0.1:1\nreconciled\nambiguous 7\ncut off"))
+		assert.Equal(t, "127.0.0.1:1", *m.address.Load())
+		assert.EqualValues(t, 1, m.reconciled.Load())
+		assert.Equal(t, []int64{7}, m.ambiguous.at)
+		if told {
+			assert.Empty(t, failed)
+		} else {
+			assert.Equal(t, []string{"a merchant has ended by itself"}, failed)
+		}
+		m.listen(&process{ended: make(chan struct{})}, strings.NewReader("nonsense\n"))
+		assert.Contains(t, failed[len(failed)-1], "ended by itself")
+		assert.Contains(t, strings.Join(failed, "\n"), `merchant said "nonsense`)
+	}
+}
