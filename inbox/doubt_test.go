@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -42,8 +44,8 @@ func TestNoHintIsForgottenInSilence(t *testing.T) {
 			t.Parallel()
 			d := &doubts{t: t, truth: &truth{}}
 			d.stand = newStand(t, pg, func(c *inbox.Config) { c.Client, c.MaxHints = d.truth, 1 })
-			d.all(nil, 4)
-			d.all([]string{"webhook, answered"}, 4) // the service has refused it
+			d.all(nil, 4, doubtful)
+			d.all([]string{"webhook begins"}, 5, atOnce)
 			t.Logf("%d histories, %d of them with a loss that is reported, %d with a hint given up without one", d.histories, d.reported, d.without)
 			require.Positive(t, d.reported)
 			require.Positive(t, d.without, "what the service has refused is no loss")
@@ -60,19 +62,27 @@ type doubts struct {
 	histories, reported, without int
 }
 
-var doubtful = []string{"paid", "webhook, lost", "webhook, answered", "asked, lost", "asked, answered", "given up"}
+var (
+	doubtful = []string{"paid", "webhook, lost", "webhook, answered", "asked, lost", "asked, answered", "given up"}
+	// While a webhook's process waits for the answer to a confirm.
+	atOnce = []string{"paid", "asked, answered", "webhook, answered", "given up", "killed", "refused"}
+)
 
 // all goes through all histories of a length that begin like this.
-func (d *doubts) all(history []string, length int) {
+func (d *doubts) all(history []string, length int, next []string) {
 	if len(history) == length {
 		d.run(history)
 		return
 	}
-	for _, next := range doubtful {
-		if len(history) > 0 && history[len(history)-1] == next && next != "given up" {
+	ended := slices.Contains(history, "killed") || slices.Contains(history, "refused")
+	for _, what := range next {
+		if len(history) > 0 && history[len(history)-1] == what && what != "given up" {
 			continue // twice in a row is once
 		}
-		d.all(append(history[:len(history):len(history)], next), length)
+		if ended && (what == "killed" || what == "refused") {
+			continue // there is one that begins and does not end at once
+		}
+		d.all(append(history[:len(history):len(history)], what), length, next)
 	}
 }
 
@@ -81,7 +91,7 @@ func (d *doubts) run(history []string) {
 	named := false
 	for i, what := range history {
 		d.do(what)
-		named = named || what == "webhook, lost" || what == "webhook, answered"
+		named = named || strings.HasPrefix(what, "webhook")
 		_, err := d.stand.box.Get(d.t.Context(), d.truth.id.String())
 		gone := errors.Is(err, inbox.ErrNotFound)
 		losses, lossErr := inbox.PossibleLosses(d.stand.box)
@@ -112,7 +122,7 @@ func (d *doubts) do(what string) {
 		require.NoError(d.t, box.Note(ctx, id))
 		require.NoError(d.t, inbox.Fold(box))
 	}
-	d.truth.lose = what == "webhook, lost" || what == "asked, lost"
+	d.truth.lose = what == "webhook, lost" || what == "asked, lost" || what == "killed"
 	switch what {
 	case "paid":
 		d.truth.paid = true
@@ -124,6 +134,13 @@ func (d *doubts) do(what string) {
 		} else {
 			require.NoError(d.t, box.Unconfirmed(ctx, d.truth.id, err))
 		}
+		require.NoError(d.t, inbox.Fold(box))
+	case "webhook begins":
+		note(d.truth.id)
+	case "killed": // its confirm was carried out
+		_, _ = d.truth.Confirm(ctx, d.truth.id)
+	case "refused": // its confirm was carried out first of all
+		require.NoError(d.t, box.Unconfirmed(ctx, d.truth.id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
 		require.NoError(d.t, inbox.Fold(box))
 	case "asked, lost", "asked, answered":
 		_, err := d.stand.ledger.Exec(`UPDATE depositpay_payments SET run_at = 1 WHERE stage = 1`)

@@ -15,7 +15,7 @@ const (
 	// another process may have been here since they were counted. Those in doubt (?2 is 0)
 	// go only as far as they are too many by themselves: all others are given up by then,
 	// or will be.
-	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = 1 AND CASE WHEN p.reason = 'refused' THEN 1 ELSE 0 END = ?2
+	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = 1 AND p.own = 0 AND CASE WHEN p.reason = 'refused' THEN 1 ELSE 0 END = ?2
 			AND p.payment_id IN (SELECT q.payment_id FROM {p}payments q
 			WHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0 AND CASE WHEN q.reason = 'refused' THEN 1 ELSE 0 END = ?2
 			ORDER BY q.stage, q.first_seen
@@ -78,6 +78,9 @@ func (b *Inbox) evictDoubtful(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
+	if err := b.d.notSilent(ctx, tx); err != nil { // the rows are locked until the commit
+		return err
+	}
 	if err := b.d.oneByOne(ctx, tx, hintLosses); err != nil { // the lines are counted
 		return err
 	}
@@ -85,11 +88,15 @@ func (b *Inbox) evictDoubtful(ctx context.Context) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	if err := b.noteHintLosses(ctx, tx, ids); err != nil {
+	first, err := b.noteHintLosses(ctx, tx, ids)
+	if err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return err
+	}
+	if first { // a flood is not to have everything asked for again and again
+		b.askReconcile()
 	}
 	b.evicted.Add(int64(len(ids)))
 	b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: too many unknown payment ids; some were given up whose confirm has no known outcome: "+

@@ -25,8 +25,8 @@ func (b *Inbox) Note(ctx context.Context, id uuid.UUID) error {
 }
 
 // Unconfirmed takes down how the confirm of a webhook failed, if the service said no to this
-// very id: the hint is in doubt no more, and is given up first if there are too many. It
-// satisfies webhook.Doubting.
+// very id: unless there was another confirm of it the hint is in doubt no more, and is given
+// up first if there are too many. It satisfies webhook.Doubting.
 func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error {
 	if !denied(err) {
 		return nil
@@ -37,11 +37,14 @@ func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error 
 // A confirm may complete a payment, and the service does not name it again then: until the
 // answer is here, the hint is all that is known of the money. So a hint is in doubt from
 // before each confirm, by the very commit that is made before it in any case, until the
-// service has said no. Its reason tells:
+// service has said no to that one. Its reason tells which confirms may be under way:
 //
-//	""         a webhook named it, whose confirm follows; how that ends is not known
-//	"asked"    the inbox asks, or got no answer
-//	"refused"  the service has said no since: not in doubt
+//	""         that of the webhook that named it
+//	"asked"    one of the inbox's
+//	"refused"  none, and the service has said no to all: not in doubt
+//	doubt      there were two at once, or it is not known how one ended
+//
+// The last is for ever: the service may carry out the one after it has said no to the other.
 
 // owed is an id whose confirm is due.
 type owed struct {
@@ -56,7 +59,7 @@ type owed struct {
 const sqlOwed = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage < 2 AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
 	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1,
-		reason = CASE WHEN own = 1 THEN reason ELSE 'asked' END
+		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' THEN 'asked' ELSE 'doubt' END
 	WHERE payment_id IN (SELECT payment_id FROM c) RETURNING payment_id, attempt, tries, stage`
 
 const (
@@ -115,9 +118,8 @@ func scanOwed(rows *sql.Rows) (owed, error) {
 	return o, err
 }
 
-// A no is no answer to the confirm of a webhook that came since.
 const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,
-	reason = CASE WHEN ?5 = 1 AND own = 0 AND reason = 'asked' THEN 'refused' ELSE reason END
+	reason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END
 	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
 
 // ask asks the service about one id and takes what it says. A "no" is never final:
@@ -140,8 +142,20 @@ func (b *Inbox) ask(ctx context.Context, o owed) (settled bool, err error) {
 	if denied(err) {
 		no = 1
 	}
-	_, dbErr := b.store.ledger().ExecContext(context.WithoutCancel(ctx), b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
-	return settled, errors.Join(err, dbErr)
+	return settled, errors.Join(err, b.askedInVain(context.WithoutCancel(ctx), o, wait, absolute, no))
+}
+
+// askedInVain writes down how a confirm ended. If the answer is lost and somebody else has
+// the hint by now, or it was given up, it is named anew: it may be complete.
+func (b *Inbox) askedInVain(ctx context.Context, o owed, wait int64, absolute, no int) error {
+	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
+	if err != nil || o.expected || no == 1 {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	return b.put(ctx, op{Kind: opHint, ID: o.id})
 }
 
 // refused tells whether a confirm failed with an answer of the service.
@@ -150,10 +164,10 @@ func refused(err error) bool {
 	return ok && e.Code != "" && !errors.Is(err, payments.ErrAmbiguous)
 }
 
-// denied tells whether the service has said no to this very id: no confirm before has
-// completed its payment then. A refusal of the token or of the rate says nothing of that.
+// denied tells whether the service has said no to this very id, at the first try: a try
+// before may still be carried out. A refusal of the token or of the rate says nothing.
 func denied(err error) bool {
 	e, ok := errors.AsType[*payments.Error](err)
-	return ok && refused(err) && !errors.Is(err, payments.ErrTokenRefused) &&
+	return ok && refused(err) && e.Attempts <= 1 && !errors.Is(err, payments.ErrTokenRefused) &&
 		e.HTTPStatus != http.StatusTooManyRequests && e.HTTPStatus < http.StatusInternalServerError
 }

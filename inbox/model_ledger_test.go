@@ -107,7 +107,14 @@ func (l *ledger) note(id string) {
 		l.births++
 		l.rows[id] = &row{stage: inbox.StageHint, due: soon, seen: 1, born: l.births}
 	} else if r.stage < inbox.StageReady {
-		r.due, r.reason = min(r.due, soon), ""
+		r.due = min(r.due, soon)
+		switch {
+		case r.own:
+		case r.reason == "refused":
+			r.reason = ""
+		default:
+			r.reason = "doubt"
+		}
 	}
 }
 
@@ -159,7 +166,11 @@ func (l *ledger) ask(id string, r reply, rec record) {
 	default:
 		row.due = soon
 	}
-	if r == replyUnpaid && row.reason == "asked" && !row.own {
+	switch {
+	case row.own || r == replyPaid:
+	case r == replyLost:
+		row.reason = "doubt"
+	case row.reason == "asked":
 		row.reason = "refused"
 	}
 }
@@ -182,8 +193,12 @@ func (l *ledger) confirmDue(r reply, rec func(id string) record) {
 		if row.stage < inbox.StageReady && row.due == now {
 			row.attempt++
 			row.tries++
-			if !row.own {
+			switch {
+			case row.own:
+			case row.reason == "refused":
 				row.reason = "asked"
+			default:
+				row.reason = "doubt"
 			}
 			l.ask(id, r, rec(id))
 		}

@@ -30,8 +30,8 @@ type Entry struct {
 	// Unreadable are the bytes of a record that cannot be read.
 	Unreadable string
 	// Reason says why the payment is in review or dead, or how its last run failed. Of a hint
-	// it is "refused" if the service has said no to it, "asked" if the inbox has asked and
-	// knows no answer, and empty from a webhook until then.
+	// it is "refused" if the service has said no to each confirm of it, "doubt" if it is not
+	// known how one ended, and "asked" or empty while one is under way.
 	Reason string
 	// Attempt is how often it was claimed; Tries how often since it was last retried by hand.
 	Attempt int64

@@ -78,10 +78,11 @@ const (
 	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, tries = 0, reason = ''
 		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
 	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
-	// confirm it: what the service has said before answers for it no more.
-	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, reason = ''
-		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR reason <> '')`
-	// It is no answer to what the inbox asks meanwhile.
+	// confirm it; see doubt.
+	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END,
+		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' THEN '' ELSE 'doubt' END
+		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0 AND reason <> 'doubt')`
+	// It answers for the only confirm that was under way.
 	sqlNo = `UPDATE {p}payments SET reason = 'refused' WHERE payment_id IN ({list}) AND stage + 0 = 1 AND own = 0 AND reason = ''`
 )
 
@@ -119,8 +120,8 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 	case opRaw:
 		outcome = OutcomeRaw
 	case opHint:
-		if err = do(sqlHint, o.ID, a.hintDelay); err == nil {
-			err = do(sqlRearm, o.ID, a.hintDelay)
+		if err = do(sqlRearm, o.ID, a.hintDelay); err == nil {
+			err = do(sqlHint, o.ID, a.hintDelay)
 		}
 	case opNo:
 		err = do(sqlNo, `["`+o.ID+`"]`)

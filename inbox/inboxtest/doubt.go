@@ -63,6 +63,25 @@ func (s *shop) noted(n int) (ids []uuid.UUID) {
 	return ids
 }
 
+// refused is an id that a webhook has named, and to whose confirm the service has said no.
+func (s *shop) refused() uuid.UUID {
+	s.t.Helper()
+	id := s.noted(1)[0]
+	require.NoError(s.t, s.box.Unconfirmed(s.t.Context(), id, errNotPaid))
+	s.awaitReason(id, "refused")
+	return id
+}
+
+func (s *shop) awaitReason(id uuid.UUID, want string) {
+	s.t.Helper()
+	var e inbox.Entry
+	require.Eventually(s.t, func() bool {
+		var err error
+		e, err = s.box.Get(s.t.Context(), id.String())
+		return err == nil && e.Reason == want
+	}, timeLimit, tickTime, "the reason of %s must be %q, is %+v", id, want, &e)
+}
+
 // requireHints waits until the inbox has asked about the ids for the n-th time and has written down how that
 // ended, and requires their reasons.
 func (s *shop) requireHints(d *doubter, n int64, reasons map[uuid.UUID]string) {
@@ -154,7 +173,8 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	want := map[uuid.UUID]string{}
 	for reason, errs := range map[string][]error{
 		"refused": {errNotPaid, fmt.Errorf("wrapped: %w", errNotPaid), &payments.Error{Code: "NO_SUCH_PAYMENT", HTTPStatus: 404}},
-		"asked": {
+		"doubt": {
+			&payments.Error{Op: "Confirm", Code: "NOT_PAID", Attempts: 2}, // the first one may be carried out yet
 			payments.ErrAmbiguous, payments.ErrUndecodable, payments.ErrNotComplete, payments.ErrWrongPayment,
 			context.DeadlineExceeded, errors.New("no connection"), &payments.Error{HTTPStatus: 404},
 			errors.Join(errNotPaid, payments.ErrAmbiguous), errors.Join(errNotPaid, payments.ErrTokenRefused),
@@ -162,7 +182,7 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 		},
 	} {
 		for _, err := range errs {
-			id := s.noted(1)[0]
+			id := s.refused()
 			d.say(id, func() error { return err })
 			want[id] = reason
 		}
@@ -170,7 +190,15 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	s.dueNow(inbox.StageHint, slices.Collect(maps.Keys(want))...)
 	s.requireHints(d, 1, want)
 
-	id := s.noted(1)[0]
+	twice := s.noted(1)[0]
+	d.say(twice, func() error { return errNotPaid })
+	s.dueNow(inbox.StageHint, twice)
+	s.requireHint(d, 1, twice, "doubt") // how the webhook's confirm ended, nobody knows
+	require.NoError(t, s.box.Unconfirmed(t.Context(), twice, errNotPaid))
+	s.dueNow(inbox.StageHint, twice)
+	s.requireHint(d, 2, twice, "doubt") // and it stays so
+
+	id := s.refused()
 	d.say(id, func() error { return errNotPaid })
 	s.dueNow(inbox.StageHint, id)
 	s.requireHint(d, 1, id, "refused")
@@ -186,16 +214,14 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	s.requireHint(d, 2, id, "refused")
 
 	require.NoError(t, s.box.Note(t.Context(), id))
-	require.Eventually(t, func() bool {
-		e, err := s.box.Get(t.Context(), id.String())
-		return err == nil && e.Reason == ""
-	}, timeLimit, tickTime, "its webhook is about to confirm it")
-
+	s.awaitReason(id, "") // its webhook is about to confirm it
+	require.NoError(t, s.box.Unconfirmed(t.Context(), id, errNotPaid))
+	s.awaitReason(id, "refused")
 	d.say(id, func() error { // the webhook comes while the inbox asks
 		err := s.box.Note(context.Background(), id)
 		var e inbox.Entry
 		for until := time.Now().Add(timeLimit); err == nil && time.Now().Before(until); <-time.After(tickTime) {
-			if e, err = s.box.Get(context.Background(), id.String()); e.Reason == "" {
+			if e, err = s.box.Get(context.Background(), id.String()); e.Reason == "doubt" {
 				break // it is in the ledger
 			}
 		}
@@ -203,8 +229,18 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 		return errors.Join(err, errNotPaid)
 	})
 	s.dueNow(inbox.StageHint, id)
-	require.Empty(t, (<-sent).Reason)
-	s.requireHint(d, 3, id, "")
+	require.Equal(t, "doubt", (<-sent).Reason)
+	s.requireHint(d, 3, id, "doubt")
+
+	id = s.refused()
+	d.say(id, func() error { // it is given up while the inbox asks, and the answer is lost
+		_, err := s.db.Ledger.ExecContext(context.Background(), fmt.Sprintf(`DELETE FROM depositpay_payments WHERE payment_id = '%s'`, id))
+		sent <- inbox.Entry{}
+		return errors.Join(err, payments.ErrAmbiguous)
+	})
+	s.dueNow(inbox.StageHint, id)
+	<-sent
+	s.await(id.String(), inbox.StageHint)
 }
 
 // testDoubtfulHints: those in doubt are given up last, and never in silence.
@@ -221,10 +257,10 @@ func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	}
 	lost := s.noted(2)
 	s.dueNow(inbox.StageHint, lost...)
-	s.requireHints(d, 1, map[uuid.UUID]string{lost[0]: "asked", lost[1]: "asked"})
+	s.requireHints(d, 1, map[uuid.UUID]string{lost[0]: "doubt", lost[1]: "doubt"})
 	var refused []uuid.UUID
 	for range 3 {
-		id := s.noted(1)[0]
+		id := s.refused()
 		d.say(id, func() error { return errNotPaid })
 		s.dueNow(inbox.StageHint, id)
 		s.requireHint(d, 1, id, "refused")
@@ -241,6 +277,10 @@ func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	s.noted(3) // whether their webhooks have got an answer, nobody knows
 	gone(refused...)
 	gone(lost...)
+	require.Eventually(t, func() bool {
+		report, err := s.box.LastReport(t.Context())
+		return err == nil && len(report.PossibleLosses) > 0
+	}, timeLimit, tickTime, "nobody has to ask for the report")
 	lines := s.lines(2, "")
 	for _, id := range lost {
 		require.Contains(t, lines["hint-"+id.String()], id.String())
@@ -275,29 +315,23 @@ func testFloodIsNoLoss(t *testing.T, open func(*testing.T) Database) {
 		require.Equal(t, 503, post(hook, id))
 		return id
 	}
-	reason := func(id uuid.UUID, want string) {
-		require.Eventually(t, func() bool {
-			e, err := s.box.Get(t.Context(), id.String())
-			return err == nil && e.Reason == want
-		}, timeLimit, tickTime, "the reason of %s must be %q", id, want)
-	}
 	lost, twice := uuid.New(), forged()
 	require.Equal(t, 503, post(hook, lost))
-	reason(twice, "refused")
+	s.awaitReason(twice, "refused")
 	d.say(twice, nil)
 	require.Equal(t, 503, post(hook, twice))
-	reason(twice, "") // its second answer was lost
+	s.awaitReason(twice, "doubt") // its second answer was lost
 	var last uuid.UUID
 	for range 40 {
 		last = forged()
 	}
-	reason(last, "refused")
+	s.awaitReason(last, "refused")
 	require.Eventually(t, func() bool {
 		status, err := s.box.Status(t.Context())
 		return err == nil && status.Count[inbox.StageHint] == 3 && status.EvictedHints == 39
 	}, timeLimit, tickTime)
-	reason(lost, "")
-	reason(twice, "")
+	s.awaitReason(lost, "doubt")
+	s.awaitReason(twice, "doubt")
 	s.lines(0, "")
 }
 

@@ -67,7 +67,7 @@ var inboxMutants = []mutant{
 	{
 		"a no of the service deletes the hint", "inbox/hint.go",
 		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,\n" +
-			"\treason = CASE WHEN ?5 = 1 AND own = 0 AND reason = 'asked' THEN 'refused' ELSE reason END\n\tWHERE",
+			"\treason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END\n\tWHERE",
 		"`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND ?5 < 2 AND",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
@@ -88,13 +88,33 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a confirm leaves no doubt", "inbox/hint.go",
-		"reason = CASE WHEN own = 1 THEN reason ELSE 'asked' END", "reason = CASE WHEN own = 1 THEN reason ELSE 'refused' END",
-		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+		"WHEN reason = 'refused' THEN 'asked' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
+		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
 		"a webhook that comes again leaves no doubt", "inbox/store.go",
-		"ELSE run_at END, reason = ''", "ELSE run_at END",
+		"WHEN reason = 'refused' THEN '' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
 		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+	},
+	{
+		"two webhooks at once leave no doubt", "inbox/store.go",
+		"WHEN reason = 'refused' THEN '' ELSE 'doubt' END", "ELSE '' END",
+		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+	},
+	{
+		"a webhook and the inbox at once leave no doubt", "inbox/hint.go",
+		"WHEN reason = 'refused' THEN 'asked' ELSE 'doubt' END", "ELSE 'asked' END",
+		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+	},
+	{
+		"a second try counts as the first", "inbox/hint.go",
+		"e.Attempts <= 1 &&", "e.Attempts < 9 &&",
+		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
+	},
+	{
+		"a hint that was given up while it was asked about is forgotten", "inbox/hint.go",
+		"return b.put(ctx, op{Kind: opHint, ID: o.id})", "return nil",
+		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
 		"the webhook's own confirms do not count", "inbox/store.go",
@@ -113,12 +133,12 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a no answers for the webhook that came since", "inbox/hint.go",
-		"AND own = 0 AND reason = 'asked' THEN", "AND own = 0 THEN",
+		"WHEN reason = 'asked' THEN 'refused' ELSE reason END", "ELSE 'refused' END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
 		"what is given up in doubt is not reported", "inbox/evict.go",
-		"if err := b.noteHintLosses(ctx, tx, ids); err != nil {", "if err := error(nil); err != nil {",
+		"first, err := b.noteHintLosses(ctx, tx, ids)", "first, err := false, error(nil)",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
 	},
 	{
