@@ -80,7 +80,7 @@ func (j *teller) tells(p poll, next *poll) bool {
 	within := func(then int64) bool { return then >= from && then <= to }
 	soonest := from
 	if p.whole {
-		soonest = p.at.Add(nextTimeout - clocks).UnixMicro()
+		soonest = p.at.Add(nextTimeout / 2).UnixMicro() // it may have been read late
 	}
 	if i := slices.IndexFunc(j.losses, func(l line) bool { return within(l.beat) && l.beat >= soonest }); i >= 0 {
 		j.losses = slices.Delete(j.losses, i, i+1)

@@ -83,7 +83,7 @@ func (c *campaign) unaided() {
 		return
 	}
 	c.check(c.service.trouble(mockserver.Faults{}))
-	patience := 40*time.Second + c.length/2 // a long campaign leaves more ids to ask for
+	patience := 2*time.Minute + c.length/2 // a long campaign leaves more ids to ask for
 	if c.profile.Mutant != "" {
 		patience = 5 * time.Second
 	}
