@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -34,9 +35,12 @@ func TestSettings(t *testing.T) {
 		"ledger: name the file":       {token: "test_x"},
 		"name one game":               {token: "test_x", Ledger: "x", Town: ":0", RCON: &rconSettings{}},
 		"GAME_SECRET is not set":      {token: "test_x", Ledger: "x", RCON: &rconSettings{}},
+		"write it in UTC":             {token: "test_x", Ledger: "x", Town: ":0", NotBefore: time.Now().Add(9 * time.Hour)},
 	} {
 		require.ErrorContains(t, s.check(), want)
 	}
+	now := settings{token: "test_x", Ledger: "x", Town: ":0", NotBefore: time.Now()}
+	require.NoError(t, now.check())
 	_, err := readSettings(filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorContains(t, err, "try --demo")
 }

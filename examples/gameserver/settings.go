@@ -21,9 +21,9 @@ type settings struct {
 	// ProductField is the deployment's name of metadata.game_product.
 	ProductField string          `json:"product_field,omitempty"`
 	Catalogue    []grant.Product `json:"catalogue"`
-	// NotBefore is when an older copy of the ledger was put back, as in 2026-11-22T18:00:00Z:
-	// what was verified before and is not in it waits for a person. So does, in any case, what
-	// was verified before the ledger was made.
+	// NotBefore is when an older copy of the ledger was put back, in UTC as in
+	// 2026-11-22T18:00:00Z, or with an offset: what was verified before and is not in it waits
+	// for a person. So does, in any case, what was verified before the ledger was made.
 	NotBefore time.Time `json:"not_before,omitzero"`
 
 	// Listen, if set, is where the service's webhooks come, at /hook, and the game's calls
@@ -98,6 +98,9 @@ func (s *settings) check() error {
 		return errors.New("name one game: town, http or rcon")
 	case s.Town == "" && s.secret == "":
 		return errors.New("GAME_SECRET is not set: the game must know who asks")
+	case time.Until(s.NotBefore) > time.Minute:
+		return fmt.Errorf("not_before: %s is still to come: write it in UTC, as in 2026-11-22T18:00:00Z, or with an offset, as in 2026-11-23T03:00:00+09:00",
+			s.NotBefore.Format(time.RFC3339))
 	}
 	return nil
 }

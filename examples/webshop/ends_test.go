@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -75,7 +78,7 @@ func TestNoID(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, resp.StatusCode)
 		resp, _ = keeper.post("/office/review", fields("key", key, "do", "reject", "reason", "nobody knows which payment"))
 		require.Equal(t, http.StatusBadRequest, resp.StatusCode, "how much?")
-		keeper.done("/office/review", "key", key, "do", "reject", "reason", "nobody knows which payment", "won", amount)
+		keeper.insists(key, amount, "nobody knows which payment")
 	}
 	keeper.shows("/office/owed", "Rejected: ₩9,000", "Rejected: ₩30,000")
 	v.shows("/orders/"+id, "We give ₩9,000 back to you.", "We give ₩30,000 back to you.", "You may pay again")
@@ -151,6 +154,113 @@ func TestMendedRecord(t *testing.T) {
 	v.shows("/orders/"+id, "Paid. Thank you!")
 	v.shows("/orders/"+id+"/receipt", "<strong>₩28,000</strong></dd>")
 	require.Contains(t, keeper.get("/office/owed"), "Nobody has money to get back.")
+}
+
+// TestMendedTwice: the same, and the sum is a wrong one again. The next rejection mends the
+// line, and a dead payment whose line has another sum waits for a decision.
+func TestMendedTwice(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"SQLite", "PostgreSQL"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, func(cfg *settings) {
+				if name == "PostgreSQL" {
+					cfg.Postgres = pgtest.New(t).DSN
+				}
+			})
+			v, keeper := w.visitor(), w.keeper()
+			mended := func() string {
+				id, payToken := v.order("cup", 1)
+				w.pay(payToken, 20_000)
+				keeper.shows("/office/review", payToken)
+				e, err := w.shop.box.Get(t.Context(), payToken)
+				require.NoError(t, err)
+				_, err = w.shop.owe(t.Context(), e, 20_000, inbox.Decision{Actor: "Jun", Reason: "too little"})
+				require.NoError(t, err)
+				w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "25000")
+				keeper.shows("/office/review", "₩25,000")
+				return payToken
+			}
+			first := mended()
+			keeper.done("/office/review", "key", first, "do", "reject", "reason", "still too little")
+			keeper.shows("/office/owed", "Rejected: ₩25,000", "rejected by Mina: still too little")
+			require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
+			require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
+
+			second := mended() // and it is rejected by a tool that knows nothing of the shop
+			require.NoError(t, w.shop.box.Reject(t.Context(), second, inbox.Decision{Actor: "Jun", Reason: "too little"}))
+			keeper.shows("/office", "<strong>1</strong> Failed")
+			keeper.shows("/office/failed", second, "₩25,000")
+			keeper.done("/office/failed", "key", second, "do", "return", "reason", "all of it")
+			require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
+			require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
+
+			third := mended() // and the first sum is sent back meanwhile
+			keeper.done("/office/owed", "payment", third, "won", "20000")
+			resp, body := keeper.post("/office/review", fields("key", third, "do", "reject", "reason", "still too little"))
+			require.Equal(t, http.StatusConflict, resp.StatusCode)
+			require.Contains(t, body, "Another sum of this payment has been given back")
+			require.Equal(t, third, w.only(inbox.StageReview), "it is not hidden")
+		})
+	}
+}
+
+// TestBrowserLeaves: a rejection that has begun ends, whether or not its browser waits.
+func TestBrowserLeaves(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.visitor(), w.keeper()
+	_, payToken := v.order("cup", 1)
+	w.pay(payToken, 20_000)
+	keeper.shows("/office/review", "₩20,000")
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/office/review", nil)
+	require.NoError(t, w.shop.reject(httptest.NewRecorder(), r, payToken, inbox.Decision{Actor: "Mina", Reason: "too little"}))
+	require.Equal(t, payToken, w.only(inbox.StageDead))
+	keeper.shows("/office/owed", "Rejected: ₩20,000")
+}
+
+// TestOwnPaymentUnnamed: a record without an id comes of an order's payment, which the shop
+// does not have yet. Its money does not go back before the service has named the shop's own
+// payments: the goods go out for it.
+func TestOwnPaymentUnnamed(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	require.NoError(t, w.mock.SetWebhook(w.mock.Token(), ""))
+	v, keeper := w.visitor(), w.keeper()
+	id, payToken := v.order("cup", 1)
+	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "confirm", Kind: "drop-before"}))
+	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "drop-after"}))
+	w.pay(payToken, 0)
+	require.Eventually(t, func() bool { return w.mock.Payments()[0].Status == mockserver.StatusComplete }, patience, tick)
+	w.comes(payments.Payment{Identifier: id}, "28000")
+	keeper.shows("/office/review", "The record names no payment", "because that one comes by its id")
+	form := fields("key", w.only(inbox.StageReview), "do", "reject", "reason", "the shop does not have it", "won", "28000")
+	resp, body := keeper.post("/office/review", form)
+	require.Equal(t, http.StatusConflict, resp.StatusCode)
+	require.Contains(t, body, "The shop is still asking the service")
+	w.mock.ClearFaults()
+	resp, body = keeper.post("/office/review", form)
+	require.Equal(t, http.StatusConflict, resp.StatusCode)
+	require.Contains(t, body, "look whether this one has come by its id")
+	v.shows("/orders/"+id, "Paid. Thank you!")
+	form.Set("won", "0")
+	resp, _ = keeper.post("/office/review", form)
+	require.Equal(t, http.StatusSeeOther, resp.StatusCode)
+	require.Contains(t, keeper.get("/office/owed"), "Nobody has money to get back.")
+}
+
+// insists rejects a record that names no payment, after the service was asked for the
+// payments that it could be.
+func (v *visitor) insists(key, won, reason string) {
+	v.t.Helper()
+	form := fields("key", key, "do", "reject", "reason", reason, "won", won)
+	resp, body := v.post("/office/review", form)
+	require.Equal(v.t, http.StatusConflict, resp.StatusCode)
+	require.Contains(v.t, body, "The service has just been asked")
+	resp, _ = v.post("/office/review", form)
+	require.Equal(v.t, http.StatusSeeOther, resp.StatusCode)
 }
 
 // TestStrangeTexts: what a service may write keeps no money off the books of PostgreSQL.

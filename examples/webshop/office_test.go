@@ -162,7 +162,7 @@ func TestUnreadable(t *testing.T) {
 		resp, _ := keeper.post("/office/review", fields("key", key, "do", "reject", "reason", "x", "won", won))
 		require.Equal(t, http.StatusBadRequest, resp.StatusCode, won)
 	}
-	keeper.done("/office/review", "key", key, "do", "reject", "reason", "the dashboard says so", "won", "7000")
+	keeper.insists(key, "7000", "the dashboard says so")
 	keeper.shows("/office/owed", "Rejected: ₩7,000", "rejected by Mina: the dashboard says so")
 }
 

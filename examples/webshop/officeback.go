@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,10 +18,16 @@ import (
 // Money that buys nothing is written down as owed, in the line that grant would write, and
 // stays on the books until it has been sent back.
 
+// decideFor is how long a decision may take that goes on without the browser.
+const decideFor = 10 * time.Second
+
 // reject refuses a payment in review, and writes down first that its money is owed: should
-// the process die in between, the payment is still in review, and can only be rejected.
-func (s *shop) reject(r *http.Request, key string, by inbox.Decision) error {
-	e, err := s.box.Get(r.Context(), key)
+// the process die in between, the payment is still in review, and can only be rejected. A
+// browser that leaves stops neither.
+func (s *shop) reject(w http.ResponseWriter, r *http.Request, key string, by inbox.Decision) error {
+	ctx, done := context.WithTimeout(context.WithoutCancel(r.Context()), decideFor)
+	defer done()
+	e, err := s.box.Get(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -28,16 +36,46 @@ func (s *shop) reject(r *http.Request, key string, by inbox.Decision) error {
 	}
 	won := whole(e.Payment.PaidAmount)
 	if !names(e) { // the shopkeeper has looked the sum up
-		if won, err = wonOf(r); err != nil {
+		if won, err = wonOf(r); err == nil && won > 0 {
+			err = s.askFirst(w, r, key)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	if won > 0 {
-		if _, err := s.owe(r.Context(), e, won, by); err != nil {
+		if _, err := s.owe(ctx, e, won, by); err != nil {
 			return err
 		}
 	}
-	return s.box.Reject(r.Context(), key, by)
+	return s.box.Reject(ctx, key, by)
+}
+
+var (
+	errAsking = errors.New("webshop: the service has not answered for all of the shop's payments")
+	errAsked  = errors.New("webshop: the service was asked for the shop's payments just now")
+)
+
+// askFirst keeps a payment from being given back that also brings the goods. A record that
+// names none may be of the shop's own payment, which comes by its id as soon as the service
+// is asked for it: so it is asked, and then the shopkeeper looks again.
+func (s *shop) askFirst(w http.ResponseWriter, r *http.Request, key string) error {
+	var asked bool
+	err := s.db.read.QueryRowContext(r.Context(), `SELECT EXISTS (SELECT 1 FROM asked WHERE record = $1)`, key).Scan(&asked)
+	if err != nil || asked {
+		return err
+	}
+	report, err := s.reconcileNow(w, r)
+	if err != nil {
+		return err
+	}
+	if report.Failed > 0 {
+		return errAsking
+	}
+	if _, err := s.db.write.ExecContext(r.Context(), `INSERT INTO asked (record) VALUES ($1) ON CONFLICT DO NOTHING`, key); err != nil {
+		return err
+	}
+	return errAsked
 }
 
 // giveBack ends a payment whose handler gave up. If somebody runs it again at the same
@@ -47,7 +85,11 @@ func (s *shop) giveBack(ctx context.Context, key string, by inbox.Decision) erro
 	if err != nil {
 		return err
 	}
-	if e.Stage != inbox.StageDead || isRejected(e) {
+	decided, err := s.goesBack(ctx, e)
+	if err != nil {
+		return err
+	}
+	if e.Stage != inbox.StageDead || decided {
 		return errOutdated
 	}
 	written, err := s.owe(ctx, e, whole(e.Payment.PaidAmount), by)
@@ -74,21 +116,34 @@ func (s *shop) runAgain(ctx context.Context, key string, by inbox.Decision) erro
 	return s.box.Retry(ctx, key, by)
 }
 
-// owe writes down that the customer gets won back; written is false if there is a line of
-// the payment already.
+var errOtherSum = errors.New("webshop: another sum of the payment was given back or spent")
+
+// owe writes down that the customer gets won back; written is false if that is written down
+// already. If the service has mended the sum since, the line is mended too, unless its money
+// has been sent back.
 func (s *shop) owe(ctx context.Context, e inbox.Entry, won int64, by inbox.Decision) (written bool, err error) {
 	err = s.db.change(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back)
-			VALUES ($1, $2, $3, $4, $5, $6, $3) ON CONFLICT DO NOTHING`,
+			VALUES ($1, $2, $3, $4, $5, $6, $3)
+			ON CONFLICT (payment) DO UPDATE SET amount = excluded.amount, give_back = excluded.give_back
+			WHERE deposits.outcome = excluded.outcome AND deposits.returned_at = 0 AND deposits.amount <> excluded.amount`,
 			e.Key, orderOfRecord(e), won, plain(string(e.Payment.Method)), max(0, e.Payment.VerifiedAt.Unix()), rejected)
 		if err != nil {
 			return err
 		}
 		n, err := result.RowsAffected()
-		if written = n == 1; err != nil || !written {
+		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO refusals (payment, refused_by, why) VALUES ($1, $2, $3)`, e.Key, by.Actor, by.Reason)
+		if written = n == 1; !written {
+			sum, _, err := lineOf(ctx, tx, e.Key)
+			if err == nil && sum != won {
+				err = errOtherSum
+			}
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO refusals (payment, refused_by, why) VALUES ($1, $2, $3)
+			ON CONFLICT (payment) DO UPDATE SET refused_by = excluded.refused_by, why = excluded.why`, e.Key, by.Actor, by.Reason)
 		return err
 	})
 	return written, err
@@ -107,21 +162,26 @@ func orderOfRecord(e inbox.Entry) string {
 // isRejected tells a payment that was rejected by hand from one whose handler gave up.
 func isRejected(e inbox.Entry) bool { return strings.HasPrefix(e.Reason, "rejected: ") }
 
-// goesBack tells whether a dead payment is decided on: its money goes back.
+// goesBack tells whether a dead payment is decided on: its money goes back. It is not if the
+// books have another sum than the record, which the service has mended then.
 func (s *shop) goesBack(ctx context.Context, e inbox.Entry) (decided bool, err error) {
 	if e.Stage != inbox.StageDead {
 		return false, nil
 	}
-	if isRejected(e) {
-		return true, nil
+	sum, found, err := lineOf(ctx, s.db.read, e.Key)
+	if found && names(e) {
+		return sum == whole(e.Payment.PaidAmount), err
 	}
-	return s.onBooks(ctx, e.Key)
+	return found || isRejected(e), err
 }
 
-// onBooks tells whether it is written down what becomes of the money.
-func (s *shop) onBooks(ctx context.Context, key string) (found bool, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM deposits WHERE payment = $1)`, key).Scan(&found)
-	return found, err
+// lineOf is the sum that the books have of a payment, if it is on them.
+func lineOf(ctx context.Context, q queryer, key string) (sum int64, found bool, err error) {
+	sums, err := all(ctx, q, func(rows *sql.Rows, sum *int64) error { return rows.Scan(sum) }, `SELECT amount FROM deposits WHERE payment = $1`, key)
+	if err != nil || len(sums) == 0 {
+		return 0, false, err
+	}
+	return sums[0], true, nil
 }
 
 // wonOf is the sum that a form names.

@@ -50,7 +50,7 @@ func (s *shop) showBooks(w http.ResponseWriter, r *http.Request, actor string) e
 
 // reconcile asks the service about every open payment now.
 func (s *shop) reconcile(w http.ResponseWriter, r *http.Request, _ string) error {
-	if err := s.reconcileNow(w, r); err != nil {
+	if _, err := s.reconcileNow(w, r); err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/office/books", http.StatusSeeOther)
@@ -66,7 +66,7 @@ func (s *shop) settleLoss(w http.ResponseWriter, r *http.Request, actor string) 
 	if err != nil {
 		return outdated(err)
 	}
-	if err := s.reconcileNow(w, r); err != nil { // makes a report without it
+	if _, err := s.reconcileNow(w, r); err != nil { // makes a report without it
 		return err
 	}
 	http.Redirect(w, r, "/office/books", http.StatusSeeOther)
@@ -77,10 +77,9 @@ func (s *shop) settleLoss(w http.ResponseWriter, r *http.Request, actor string) 
 // times a second, so thousands of unpaid orders take minutes.
 const reconcileFor = 5 * time.Minute
 
-func (s *shop) reconcileNow(w http.ResponseWriter, r *http.Request) error {
+func (s *shop) reconcileNow(w http.ResponseWriter, r *http.Request) (inbox.Report, error) {
 	if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(reconcileFor)); err != nil {
-		return err
+		return inbox.Report{}, err
 	}
-	_, err := s.box.Reconcile(r.Context())
-	return err
+	return s.box.Reconcile(r.Context())
 }

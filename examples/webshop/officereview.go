@@ -78,7 +78,7 @@ func (s *shop) complete(ctx context.Context, h heldView) (heldView, error) {
 		return h, err
 	}
 	h.Order, h.HasOrder = o, err == nil
-	if h.OnBooks, err = s.onBooks(ctx, h.Key); err != nil {
+	if _, h.OnBooks, err = lineOf(ctx, s.db.read, h.Key); err != nil {
 		return h, err
 	}
 	receipts, err := s.box.Receipts(ctx, h.Key)
@@ -114,7 +114,7 @@ func (s *shop) decide(w http.ResponseWriter, r *http.Request, actor string) erro
 	case "approve":
 		err = s.approve(r.Context(), key, by)
 	case "reject":
-		err = s.reject(r, key, by)
+		err = s.reject(w, r, key, by)
 	default:
 		err = errBadForm
 	}

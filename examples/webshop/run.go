@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"
 )
 
@@ -78,16 +80,30 @@ func (s *shop) takeLeft(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
+	var lost []error
 	for _, p := range left.Payments {
-		for taken := s.box.AcceptPolled(ctx, p); taken != nil; taken = s.box.AcceptPolled(ctx, p) {
-			if ctx.Err() != nil {
-				return err // the poller's log has each of them
-			}
-			slog.Warn("webshop: a payment is not stored; trying again", "payment", p.ID, "error", taken)
-			wait(ctx, lockPause)
+		if err := s.store(ctx, p); err != nil {
+			lost = append(lost, fmt.Errorf("webshop: the payment %s has come and is not stored: %w", p.ID, err))
 		}
 	}
-	return nil
+	return errors.Join(lost...)
+}
+
+// takeFor is how long one try to store a payment may take.
+const takeFor = 3 * time.Second
+
+// store tries until the payment is stored. When the shop stops, it tries once more.
+func (s *shop) store(ctx context.Context, p payments.Payment) error {
+	for {
+		try, done := context.WithTimeout(context.WithoutCancel(ctx), takeFor)
+		err := s.box.AcceptPolled(try, p)
+		done()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		slog.Warn("webshop: a payment is not stored; trying again", "payment", p.ID, "error", err)
+		wait(ctx, lockPause)
+	}
 }
 
 // lockPause is how often a replica asks for the lock, and asks whether it still has it.

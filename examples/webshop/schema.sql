@@ -39,6 +39,10 @@ CREATE TABLE IF NOT EXISTS deposits (
 	returned_by TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS deposits_by_order ON deposits (order_id);
+-- Records that name no payment, and came before the service was asked for all that are open.
+CREATE TABLE IF NOT EXISTS asked (
+	record TEXT PRIMARY KEY -- its key in the ledger
+);
 -- Who decided that the money of a payment goes back, and why.
 CREATE TABLE IF NOT EXISTS refusals (
 	payment    TEXT PRIMARY KEY,

@@ -35,7 +35,7 @@ var officeTexts = map[string][2]string{
 	"review.raw":      {"What was received cannot be read:", "받은 내용을 읽을 수 없습니다:"},
 	"review.reason":   {"Why do you decide so?", "결정 이유"},
 	"review.won":      {"How many won came?", "입금액은 몇 원인가요?"},
-	"review.lookup":   {"Look it up in the service's dashboard; 0 if nothing came, or if it is a payment that the shop has already. It is written down as money to give back.", "서비스의 대시보드에서 확인해 주세요. 입금이 없거나 가게에 이미 있는 결제이면 0을 적습니다. 이 금액이 돌려줄 돈으로 기록됩니다."},
+	"review.lookup":   {"Look it up in the service's dashboard; 0 if nothing came, if it is a payment that the shop has already, or if it is for an order of this shop, because that one comes by its id. It is written down as money to give back.", "서비스의 대시보드에서 확인해 주세요. 입금이 없거나, 가게에 이미 있는 결제이거나, 이 가게 주문의 결제이면 0을 적습니다. 이 가게 주문의 결제는 결제 번호로 따로 들어옵니다. 적은 금액이 돌려줄 돈으로 기록됩니다."},
 	"review.approve":  {"Approve: hand the goods over", "승인: 상품 보내기"},
 	"review.reject":   {"Reject: give the money back", "거절: 돈 돌려주기"},
 	"why.underpaid":   {"Less was paid than the order costs", "주문 금액보다 적게 입금되었습니다"},
@@ -57,6 +57,13 @@ var officeTexts = map[string][2]string{
 	"failed.tries":   {"Tries", "시도 횟수"},
 	"failed.last":    {"Last error", "마지막 오류"},
 	"failed.attempt": {"Try %d", "%d번째 시도"},
+
+	"asking": {
+		"The shop is still asking the service for its own payments. Please try again in a minute", "이 가게의 결제를 아직 서비스에 확인하고 있습니다. 1분 뒤에 다시 해 주세요"},
+	"asked": {
+		"The service has just been asked for all payments of this shop. Please look whether this one has come by its id, then decide again", "이 가게의 모든 결제를 방금 서비스에 확인했습니다. 이 결제가 결제 번호로 들어왔는지 보고 다시 결정해 주세요"},
+	"othersum": {
+		"Another sum of this payment has been given back or spent already. Please compare it with your bank", "이 결제의 다른 금액이 이미 반환되었거나 쓰였습니다. 은행 내역과 맞춰 보세요"},
 
 	"audit.approve": {"approved by %s: %s", "%s 님이 승인: %s"},
 	"audit.reject":  {"rejected by %s: %s", "%s 님이 거절: %s"},
@@ -89,7 +96,7 @@ var officeTexts = map[string][2]string{
 	"books.hints":     {"Unknown ids to ask for", "확인할 미등록 번호"},
 	"books.losses":    {"Possible losses", "유실되었을 수 있는 결제"},
 	"books.noloss":    {"There are none.", "없습니다."},
-	"books.lossnote":  {"An answer of the service was lost and may have held a payment. Compare with its dashboard, then settle the line.", "서비스의 응답이 유실되었고, 그 안에 결제가 있었을 수 있습니다. 서비스의 대시보드와 맞춰 본 뒤 정리하세요."},
+	"books.lossnote":  {"An answer of the service was lost and may have held a payment. Compare with its dashboard, then settle the line. One of a time when the database was away can be settled once the deposits agree.", "서비스의 응답이 유실되었고, 그 안에 결제가 있었을 수 있습니다. 서비스의 대시보드와 맞춰 본 뒤 정리하세요. 데이터베이스가 멈췄던 때의 항목은 입금 내역이 일치하면 정리해도 됩니다."},
 	"books.compared":  {"What did you find?", "확인한 내용"},
 	"books.settle":    {"Settled", "정리"},
 	"books.stock":     {"Stock", "재고"},

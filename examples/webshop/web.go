@@ -102,6 +102,12 @@ func (s *shop) page(show func(http.ResponseWriter, *http.Request) error) http.Ha
 			status, key = http.StatusConflict, "nolink"
 		case errors.Is(err, errOutdated):
 			status, key = http.StatusConflict, "outdated"
+		case errors.Is(err, errAsking):
+			status, key = http.StatusConflict, "asking"
+		case errors.Is(err, errAsked):
+			status, key = http.StatusConflict, "asked"
+		case errors.Is(err, errOtherSum):
+			status, key = http.StatusConflict, "othersum"
 		}
 		if status == http.StatusInternalServerError && r.Context().Err() == nil {
 			slog.Error("webshop: a page failed", "path", r.Pattern, "error", err)
