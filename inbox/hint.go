@@ -124,7 +124,7 @@ const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN
 
 // ask asks the service about one id and takes what it says. A "no" is never final:
 // the payer knows the id, and may have forged the webhook before paying. settled tells
-// that the service gave an answer.
+// that the service has answered for this payment.
 func (b *Inbox) ask(ctx context.Context, o owed) (settled bool, err error) {
 	id, err := uuid.Parse(o.id)
 	if err != nil {
@@ -158,16 +158,16 @@ func (b *Inbox) askedInVain(ctx context.Context, o owed, wait int64, absolute, n
 	return b.put(ctx, op{Kind: opHint, ID: o.id})
 }
 
-// refused tells whether a confirm failed with an answer of the service.
+// refused tells whether the service has said no to this very id. A refusal of the token or
+// of the rate says nothing of it.
 func refused(err error) bool {
 	e, ok := errors.AsType[*payments.Error](err)
-	return ok && e.Code != "" && !errors.Is(err, payments.ErrAmbiguous)
+	return ok && e.Code != "" && !errors.Is(err, payments.ErrAmbiguous) && !errors.Is(err, payments.ErrTokenRefused) &&
+		e.HTTPStatus != http.StatusTooManyRequests && e.HTTPStatus < http.StatusInternalServerError
 }
 
-// denied tells whether the service has said no to this very id, at the first try: a try
-// before may still be carried out. A refusal of the token or of the rate says nothing.
+// denied tells whether it has said so at the first try: a try before may still be carried out.
 func denied(err error) bool {
 	e, ok := errors.AsType[*payments.Error](err)
-	return ok && refused(err) && e.Attempts <= 1 && !errors.Is(err, payments.ErrTokenRefused) &&
-		e.HTTPStatus != http.StatusTooManyRequests && e.HTTPStatus < http.StatusInternalServerError
+	return ok && refused(err) && e.Attempts <= 1
 }

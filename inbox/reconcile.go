@@ -24,7 +24,8 @@ type Report struct {
 	Recovered int `json:"recovered"`
 	// StillUnpaid is how many the service says are not paid.
 	StillUnpaid int `json:"still_unpaid"`
-	// Failed is how many got no answer; they are asked again.
+	// Failed is how many got no answer, or one that says nothing of the payment: a refusal of
+	// the rate or of the token, an error of the service. They are asked again soon.
 	Failed int `json:"failed"`
 	// Hints is how many ids that webhooks named and this merchant did not create wait for
 	// their confirm. Run asks for them, at Config.ConfirmRate.

@@ -81,16 +81,9 @@ func (s *shop) askFirst(w http.ResponseWriter, r *http.Request, key string) erro
 // giveBack ends a payment whose handler gave up. If somebody runs it again at the same
 // moment, the handler changes the line, unless the money has gone back.
 func (s *shop) giveBack(ctx context.Context, key string, by inbox.Decision) error {
-	e, err := s.box.Get(ctx, key)
+	e, err := s.undecided(ctx, key)
 	if err != nil {
 		return err
-	}
-	decided, err := s.goesBack(ctx, e)
-	if err != nil {
-		return err
-	}
-	if e.Stage != inbox.StageDead || decided {
-		return errOutdated
 	}
 	written, err := s.owe(ctx, e, whole(e.Payment.PaidAmount), by)
 	if err == nil && !written {
@@ -102,18 +95,23 @@ func (s *shop) giveBack(ctx context.Context, key string, by inbox.Decision) erro
 // runAgain is for payments that are not decided on: money that is to go back, and may be
 // on its way already, buys nothing.
 func (s *shop) runAgain(ctx context.Context, key string, by inbox.Decision) error {
-	e, err := s.box.Get(ctx, key)
-	if err != nil {
+	if _, err := s.undecided(ctx, key); err != nil {
 		return err
-	}
-	decided, err := s.goesBack(ctx, e)
-	if err != nil {
-		return err
-	}
-	if e.Stage != inbox.StageDead || decided {
-		return errOutdated
 	}
 	return s.box.Retry(ctx, key, by)
+}
+
+// undecided is a payment whose handler gave up, and of which nobody has decided yet.
+func (s *shop) undecided(ctx context.Context, key string) (inbox.Entry, error) {
+	e, err := s.box.Get(ctx, key)
+	if err != nil {
+		return e, err
+	}
+	decided, err := s.goesBack(ctx, e)
+	if err == nil && (decided || e.Stage != inbox.StageDead) {
+		err = errOutdated
+	}
+	return e, err
 }
 
 var errOtherSum = errors.New("webshop: another sum of the payment was given back or spent")

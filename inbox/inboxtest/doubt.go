@@ -243,6 +243,30 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	s.await(id.String(), inbox.StageHint)
 }
 
+// testReconcileWithoutAnswer: an answer that is not about the payment says nothing of it, and
+// the payment is asked about again soon. Only a no waits for the next reconciliation.
+func testReconcileWithoutAnswer(t *testing.T, open func(*testing.T) Database) {
+	s, d := doubtful(t, open, 10)
+	says := map[string]error{
+		"rate": &payments.Error{Code: "TOO_MANY", HTTPStatus: 429}, "busy": &payments.Error{Code: "BUSY", HTTPStatus: 503},
+		"token": errors.Join(errNotPaid, payments.ErrTokenRefused), "lost": payments.ErrAmbiguous, "no": errNotPaid,
+	}
+	ids := map[string]uuid.UUID{}
+	for name, err := range says {
+		ids[name] = s.order(name, 1)
+		d.say(ids[name], func() error { return err })
+	}
+	report, err := s.box.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{5, 0, 1, 4}, []int{report.Asked, report.Recovered, report.StillUnpaid, report.Failed})
+	for name, id := range ids {
+		var dueAt int64
+		err := s.db.Ledger.QueryRowContext(t.Context(), fmt.Sprintf(`SELECT run_at FROM depositpay_payments WHERE payment_id = '%s'`, id)).Scan(&dueAt)
+		require.NoError(t, err)
+		require.Equal(t, name == "no", dueAt > time.Now().Add(24*time.Hour).UnixMicro(), name)
+	}
+}
+
 // testDoubtfulHints: those in doubt are given up last, and never in silence.
 func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	s, d := doubtful(t, open, 3)

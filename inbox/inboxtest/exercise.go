@@ -69,6 +69,7 @@ func Exercise(t *testing.T, open func(t *testing.T) Database) {
 		{"HintsInDoubtAreBounded", testDoubtIsBounded},
 		{"FloodIsNoLoss", testFloodIsNoLoss},
 		{"Reconcile", testReconcile},
+		{"ReconcileWithoutAnswer", testReconcileWithoutAnswer},
 		{"PollJournal", testPollJournal},
 		{"UncleanPoller", testUncleanPoller},
 		{"RawPollAfterCrash", testRawPoll},

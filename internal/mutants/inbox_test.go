@@ -107,8 +107,13 @@ var inboxMutants = []mutant{
 		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
 	},
 	{
+		"who asks too fast is told that nobody has paid", "inbox/hint.go",
+		"e.HTTPStatus != http.StatusTooManyRequests &&", "",
+		"./inbox/inboxtest", "TestSQLite$/^ReconcileWithoutAnswer",
+	},
+	{
 		"a second try counts as the first", "inbox/hint.go",
-		"e.Attempts <= 1 &&", "e.Attempts < 9 &&",
+		"e.Attempts <= 1", "e.Attempts < 9",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
