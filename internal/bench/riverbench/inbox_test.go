@@ -32,12 +32,15 @@ func (silent) Confirm(context.Context, uuid.UUID) (payments.Payment, error) {
 
 func (silent) Decode([]byte) (payments.Payment, error) { return payments.Payment{}, errSilent }
 
+// spare is how many connections each side has beside those of its workers.
+const spare = 5
+
 // inboxSide hands n payments over; the handler writes a row if insert is set.
 func inboxSide(t *testing.T, name string, n, workers int, insert bool) paired.Side {
 	t.Helper()
 	db := pgtest.New(t).DB
-	db.SetMaxOpenConns(workers + 4)
-	db.SetMaxIdleConns(workers + 4)
+	db.SetMaxOpenConns(workers + spare)
+	db.SetMaxIdleConns(workers + spare)
 	_, err := db.ExecContext(t.Context(), `CREATE TABLE grants (payment_id text PRIMARY KEY)`)
 	require.NoError(t, err)
 	var current atomic.Pointer[watch]

@@ -65,7 +65,7 @@ func riverSide(t *testing.T, name string, n, workers int, insert bool) paired.Si
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(pgtest.New(t).DSN)
 	require.NoError(t, err)
-	cfg.MaxConns = int32(workers + 4) //nolint:gosec // a few
+	cfg.MaxConns = int32(workers + spare) //nolint:gosec // a few
 	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
