@@ -89,8 +89,8 @@ type Config struct {
 	// at most. Default 10. Created ids are confirmed ahead of them, up to 50 a second.
 	ConfirmRate float64
 	// MaxHints is how many ids that this merchant did not create may wait for a confirm;
-	// beyond it the oldest are given up, and counted: first those that the service refused
-	// when it was last asked. One that goes while the outcome of a confirm is not known is
+	// beyond it the oldest are given up, and counted: first those to each of whose confirms
+	// the service has said no. One that goes while the outcome of a confirm is not known is
 	// among Report.PossibleLosses. Default 10,000.
 	MaxHints int
 	// ReconcileEvery is the time between reconciliations besides the one at the start and

@@ -42,7 +42,7 @@ func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error 
 //	""         that of the webhook that named it
 //	"asked"    one of the inbox's
 //	"refused"  none, and the service has said no to all: not in doubt
-//	doubt      there were two at once, or it is not known how one ended
+//	"doubt"    there were two at once, or it is not known how one ended
 //
 // The last is for ever: the service may carry out the one after it has said no to the other.
 

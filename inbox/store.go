@@ -78,7 +78,7 @@ const (
 	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, tries = 0, reason = ''
 		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
 	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
-	// confirm it; see doubt.
+	// confirm it; see Unconfirmed.
 	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END,
 		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' THEN '' ELSE 'doubt' END
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0 AND reason <> 'doubt')`

@@ -160,49 +160,41 @@ func TestMendedRecord(t *testing.T) {
 // line, and a dead payment whose line has another sum waits for a decision.
 func TestMendedTwice(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"SQLite", "PostgreSQL"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := start(t, func(cfg *settings) {
-				if name == "PostgreSQL" {
-					cfg.Postgres = pgtest.New(t).DSN
-				}
-			})
-			v, keeper := w.visitor(), w.keeper()
-			mended := func() string {
-				id, payToken := v.order("cup", 1)
-				w.pay(payToken, 20_000)
-				keeper.shows("/office/review", payToken)
-				e, err := w.shop.box.Get(t.Context(), payToken)
-				require.NoError(t, err)
-				_, err = w.shop.owe(t.Context(), e, 20_000, inbox.Decision{Actor: "Jun", Reason: "too little"})
-				require.NoError(t, err)
-				w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "25000")
-				keeper.shows("/office/review", "₩25,000")
-				return payToken
-			}
-			first := mended()
-			keeper.done("/office/review", "key", first, "do", "reject", "reason", "still too little")
-			keeper.shows("/office/owed", "Rejected: ₩25,000", "rejected by Mina: still too little")
-			require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
-			require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
+	onBoth(t, func(t *testing.T, w *world) {
+		v, keeper := w.visitor(), w.keeper()
+		mended := func() string {
+			id, payToken := v.order("cup", 1)
+			w.pay(payToken, 20_000)
+			keeper.shows("/office/review", payToken)
+			e, err := w.shop.box.Get(t.Context(), payToken)
+			require.NoError(t, err)
+			_, err = w.shop.owe(t.Context(), e, 20_000, inbox.Decision{Actor: "Jun", Reason: "too little"})
+			require.NoError(t, err)
+			w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "25000")
+			keeper.shows("/office/review", "₩25,000")
+			return payToken
+		}
+		first := mended()
+		keeper.done("/office/review", "key", first, "do", "reject", "reason", "still too little")
+		keeper.shows("/office/owed", "Rejected: ₩25,000", "rejected by Mina: still too little")
+		require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
+		require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
 
-			second := mended() // and it is rejected by a tool that knows nothing of the shop
-			require.NoError(t, w.shop.box.Reject(t.Context(), second, inbox.Decision{Actor: "Jun", Reason: "too little"}))
-			keeper.shows("/office", "<strong>1</strong> Failed")
-			keeper.shows("/office/failed", second, "₩25,000")
-			keeper.done("/office/failed", "key", second, "do", "return", "reason", "all of it")
-			require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
-			require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
+		second := mended() // and it is rejected by a tool that knows nothing of the shop
+		require.NoError(t, w.shop.box.Reject(t.Context(), second, inbox.Decision{Actor: "Jun", Reason: "too little"}))
+		keeper.shows("/office", "<strong>1</strong> Failed")
+		keeper.shows("/office/failed", second, "₩25,000")
+		keeper.done("/office/failed", "key", second, "do", "return", "reason", "all of it")
+		require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
+		require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
 
-			third := mended() // and the first sum is sent back meanwhile
-			keeper.done("/office/owed", "payment", third, "won", "20000")
-			resp, body := keeper.post("/office/review", fields("key", third, "do", "reject", "reason", "still too little"))
-			require.Equal(t, http.StatusConflict, resp.StatusCode)
-			require.Contains(t, body, "Another sum of this payment has been given back")
-			require.Equal(t, third, w.only(inbox.StageReview), "it is not hidden")
-		})
-	}
+		third := mended() // and the first sum is sent back meanwhile
+		keeper.done("/office/owed", "payment", third, "won", "20000")
+		resp, body := keeper.post("/office/review", fields("key", third, "do", "reject", "reason", "still too little"))
+		require.Equal(t, http.StatusConflict, resp.StatusCode)
+		require.Contains(t, body, "Another sum of this payment has been given back")
+		require.Equal(t, third, w.only(inbox.StageReview), "it is not hidden")
+	})
 }
 
 // TestBrowserLeaves: a rejection that has begun ends, whether or not its browser waits.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/internal/pgtest"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -20,36 +19,28 @@ import (
 // end every payment has one end, and the books are exact.
 func TestManyHands(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"SQLite", "PostgreSQL"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := start(t, func(cfg *settings) {
-				if name == "PostgreSQL" {
-					cfg.Postgres = pgtest.New(t).DSN
+	onBoth(t, func(t *testing.T, w *world) {
+		_, err := w.shop.db.write.ExecContext(t.Context(), `UPDATE stock SET count = 40`)
+		require.NoError(t, err)
+		var customers, keepers sync.WaitGroup
+		gone := make(chan struct{})
+		for range 3 {
+			customers.Go(func() {
+				for range 15 {
+					w.custom()
 				}
 			})
-			_, err := w.shop.db.write.ExecContext(t.Context(), `UPDATE stock SET count = 40`)
-			require.NoError(t, err)
-			var customers, keepers sync.WaitGroup
-			gone := make(chan struct{})
-			for range 3 {
-				customers.Go(func() {
-					for range 15 {
-						w.custom()
-					}
-				})
-				keepers.Go(func() { w.keep(gone) })
-			}
-			customers.Wait()
-			close(gone)
-			keepers.Wait()
-			require.Eventually(t, func() bool {
-				status, err := w.shop.box.Status(t.Context())
-				return err == nil && status.Count[inbox.StageReady] == 0
-			}, patience, tick)
-			w.audit(40)
-		})
-	}
+			keepers.Go(func() { w.keep(gone) })
+		}
+		customers.Wait()
+		close(gone)
+		keepers.Wait()
+		require.Eventually(t, func() bool {
+			status, err := w.shop.box.Status(t.Context())
+			return err == nil && status.Count[inbox.StageReady] == 0
+		}, patience, tick)
+		w.audit(40)
+	})
 }
 
 // custom orders something, and pays by one or two links in one of many ways.

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/internal/pgtest"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"
@@ -60,23 +59,15 @@ func TestLeftAtTheEnd(t *testing.T) {
 // TestOldLinks: an order of a version that kept no list of links shows its payment.
 func TestOldLinks(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"SQLite", "PostgreSQL"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := start(t, func(cfg *settings) {
-				if name == "PostgreSQL" {
-					cfg.Postgres = pgtest.New(t).DSN
-				}
-			})
-			v := w.visitor()
-			id, payToken := v.order("cup", 1)
-			_, err := w.shop.db.write.ExecContext(t.Context(), `DELETE FROM pay_links`)
-			require.NoError(t, err)
-			w.pay(payToken, 20_000)
-			require.Eventually(t, func() bool { return w.only(inbox.StageReview) == payToken }, patience, tick)
-			require.NoError(t, w.shop.db.prepare(t.Context()))
-			require.NoError(t, w.shop.db.prepare(t.Context()), "on each start")
-			v.shows("/orders/"+id, "We are looking at your deposit", "You paid ₩20,000")
-		})
-	}
+	onBoth(t, func(t *testing.T, w *world) {
+		v := w.visitor()
+		id, payToken := v.order("cup", 1)
+		_, err := w.shop.db.write.ExecContext(t.Context(), `DELETE FROM pay_links`)
+		require.NoError(t, err)
+		w.pay(payToken, 20_000)
+		require.Eventually(t, func() bool { return w.only(inbox.StageReview) == payToken }, patience, tick)
+		require.NoError(t, w.shop.db.prepare(t.Context()))
+		require.NoError(t, w.shop.db.prepare(t.Context()), "on each start")
+		v.shows("/orders/"+id, "We are looking at your deposit", "You paid ₩20,000")
+	})
 }

@@ -54,6 +54,21 @@ type world struct {
 	now  *clock
 }
 
+// onBoth runs a test on a shop of each database.
+func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	for _, name := range []string{"SQLite", "PostgreSQL"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, start(t, func(cfg *settings) {
+				if name == "PostgreSQL" {
+					cfg.Postgres = pgtest.New(t).DSN
+				}
+			}))
+		})
+	}
+}
+
 // start opens a shop with a database of its own. change may alter its settings.
 func start(t *testing.T, change ...func(*settings)) *world {
 	t.Helper()

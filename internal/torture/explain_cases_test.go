@@ -50,13 +50,14 @@ func TestExplain(t *testing.T) {
 		away      []int  // ms, of the database
 		process   []int  // of each poll; nil: of one that is not over
 		ambiguous int
+		brought   int // back
 		lost      string
 		silent    string // the numbers of the polls
 	}{
 		{name: "all arrived", polls: answers("", ""), lines: []line{run}, arrived: "ab"},
 		{name: "a report", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", ambiguous: 1},
 		{name: "no report", polls: answers(drop), lines: []line{run}, missing: "a", lost: "a", silent: "0"},
-		{name: "no report, and it came back", polls: answers(drop), lines: []line{run}, silent: "0"},
+		{name: "no report, and it came back", polls: answers(drop), lines: []line{run}, brought: 1, silent: "0"},
 		{name: "of another poll", polls: answers("", drop, ""), lines: []line{run, at(10, ambiguous), at(210, ambiguous)}, arrived: "ac", missing: "b", lost: "b", silent: "1"},
 		{name: "one for two", polls: answers(drop, drop), lines: []line{run, at(110, ambiguous)}, missing: "ab", ambiguous: 1, lost: "a", silent: "0"},
 		{name: "one for two, at the edge", polls: answers(drop, drop), lines: []line{run, at(98, ambiguous)}, missing: "ab", ambiguous: 1, lost: "b", silent: "1"},
@@ -79,7 +80,7 @@ func TestExplain(t *testing.T) {
 		{name: "whole, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", silent: "0"},
 		{name: "written down, and not in the books", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},
 		{name: "its id was known", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", told: "a", lost: "a"},
-		{name: "a confirm took it", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "x", lost: "x"},
+		{name: "a confirm took it", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "x", brought: 1, lost: "x"},
 		{name: "read by the service after the next poller began", polls: answers("", drop, ""), lines: []line{at(-50, "unclean"), at(90, "clean")}, arrived: "ac", missing: "b", ends: []int{50}, process: []int{0, 0, 1}, ambiguous: 1},
 		{name: "nothing was waiting", polls: answers("empty drop-before", ""), lines: []line{run}, arrived: "b", silent: "0"},
 		{name: "nothing was waiting, reported", polls: answers("empty reset-after"), lines: []line{run, at(3, ambiguous)}},
@@ -111,9 +112,9 @@ func TestExplain(t *testing.T) {
 		for _, id := range c.told {
 			campaign.told.add(string(id), "a webhook", nil)
 		}
-		got, _, wrongs := campaign.explain(c.polls, missing, l)
+		got := campaign.explain(c.polls, missing, l)
 		var lostIDs, silent string
-		for _, f := range wrongs {
+		for _, f := range got.wrongs {
 			if f.Kind == lost {
 				lostIDs += f.ID
 			}
@@ -122,7 +123,8 @@ func TestExplain(t *testing.T) {
 		for _, p := range quietOnes {
 			silent += fmt.Sprint(p.n)
 		}
-		assert.Equal(t, c.ambiguous, got, c.name)
+		assert.Equal(t, c.ambiguous, got.ambiguous, c.name)
+		assert.Equal(t, c.brought, got.broughtBack, c.name)
 		assert.Equal(t, c.lost, lostIDs, c.name)
 		assert.Equal(t, c.silent, silent, c.name)
 	}

@@ -159,16 +159,17 @@ func (c *campaign) arrived(p poll, l ledgers) bool {
 // answered tells that the merchant got an HTTP status that says what happened.
 func answered(fault string) bool { return strings.HasPrefix(fault, "status-") }
 
-const (
-	neverPolled = "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"
-	untold      = "a poll completed it, the answer is lost, and nobody was told"
-)
+// account is what became of the answers of polls.
+type account struct {
+	answers     int // lost ones that named a payment
+	broughtBack int // of them, whose payment is in the ledger all the same
+	ambiguous   int // of them, see explain
+	wrongs      []finding
+}
 
 // explain closes the books on polls. It takes the payments that are complete and that the
-// merchant's books do not know, and returns how many of them are ambiguous, in the sense
-// of the promise, how many lost answers there were in all that named a payment, and what
-// breaks a promise: each of the others is lost, and a lost answer that nobody was told of
-// is silent, also if its payment came back.
+// merchant's books do not know. What of these is not ambiguous, in the sense of the promise,
+// is lost; and a lost answer that nobody was told of is silent, also if its payment came back.
 //
 // A payment is ambiguous if all of this holds, by what the service's side has seen:
 //   - a poll completed it, and not a confirm: the id of a confirm is known and written
@@ -177,7 +178,7 @@ const (
 //   - nobody could know its id: no webhook that named it was answered, and no order
 //     returned it. So it was bought in the store, or its creation's answer was lost;
 //   - a possible loss is reported for that very poll.
-func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers) (ambiguous, answers int, wrongs []finding) {
+func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers) (a account) {
 	gone, silent := c.lostPolls(polls, l)
 	of := map[string]poll{}
 	for _, p := range gone {
@@ -185,23 +186,27 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 			of[p.payment] = p
 		}
 	}
+	a.answers, a.broughtBack = len(of), len(of)
 	for _, p := range silent {
-		wrongs = append(wrongs, finding{hushed, p.payment, fmt.Sprintf("%v: its answer is lost, and nobody was told", p)})
+		a.wrongs = append(a.wrongs, finding{hushed, p.payment, fmt.Sprintf("%v: its answer is lost, and nobody was told", p)})
 	}
 	for _, m := range missing {
 		p, wasLost := of[m.ID]
+		if wasLost {
+			a.broughtBack--
+		}
 		switch by := c.told.by(m.ID); {
 		case !wasLost:
-			wrongs = append(wrongs, finding{lost, m.ID, neverPolled})
+			a.wrongs = append(a.wrongs, finding{lost, m.ID, "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"})
 		case by != "":
-			wrongs = append(wrongs, finding{lost, m.ID, "its id was known by " + by + ", and it is not in the ledger"})
+			a.wrongs = append(a.wrongs, finding{lost, m.ID, "its id was known by " + by + ", and it is not in the ledger"})
 		case slices.Contains(silent, p):
-			wrongs = append(wrongs, finding{lost, m.ID, untold})
+			a.wrongs = append(a.wrongs, finding{lost, m.ID, "a poll completed it, the answer is lost, and nobody was told"})
 		default:
-			ambiguous++
+			a.ambiguous++
 		}
 	}
-	return ambiguous, len(of), wrongs
+	return a
 }
 
 // readCame reads which payments came by a poll: their record, or the whole answer as it was

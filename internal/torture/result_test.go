@@ -78,17 +78,11 @@ func (c *campaign) judge() *result {
 	c.readCame(&l)
 	_, r.Reported = newJournal(l.polls, c.soaks)
 	r.Reported.AtOnce = len(c.ambiguous.at)
-	var onPolls []finding
 	polls, err := c.service.polls()
 	c.check(err)
-	r.Ambiguous, r.LostAnswers, onPolls = c.explain(polls, v.missing, l)
-	r.BroughtBack = r.LostAnswers - len(v.missing)
-	for _, f := range onPolls {
-		if f.Why == neverPolled {
-			r.BroughtBack++
-		}
-	}
-	r.Findings = slices.Concat(v.findings, onPolls, c.neglected)
+	a := c.explain(polls, v.missing, l)
+	r.LostAnswers, r.BroughtBack, r.Ambiguous = a.answers, a.broughtBack, a.ambiguous
+	r.Findings = slices.Concat(v.findings, a.wrongs, c.neglected)
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case lost:

@@ -75,9 +75,9 @@ func (c *campaign) cause(e event) {
 }
 
 // unaided is the time in which merchants who go on must put in order what they know of by
-// themselves, without a restart and before anybody asks them for anything. Package poller
-// waits for up to two minutes before it takes a dead one's answers, which no campaign waits
-// for: that is for calm.
+// themselves, without a restart and before anybody asks them for anything. On PostgreSQL
+// a dead poller's answers are taken in after two minutes, which no campaign waits for: that
+// is for calm.
 func (c *campaign) unaided() {
 	if c.profile.Mutant != "" && c.profile.Mutant != idle {
 		return
