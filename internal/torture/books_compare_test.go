@@ -88,7 +88,7 @@ func TestCompare(t *testing.T) {
 	}
 	v := compare([]mockserver.Payment{paid}, ledgers{effects: map[string][]effect{"q": {{}}}})
 	assert.Len(t, v.missing, 1)
-	assert.Equal(t, []finding{{unverified, "q", "the service has no such payment"}}, v.findings)
+	assert.Equal(t, []finding{{Kind: unverified, ID: "q", Why: "the service has no such payment"}}, v.findings)
 }
 
 // TestPublish: the figures go between the marks, and nowhere else.

@@ -104,11 +104,13 @@ const (
 	hushed     wrong = "silent"
 )
 
-// finding is a payment that breaks a promise.
+// finding is a payment that breaks a promise, or a poll that does.
 type finding struct {
 	Kind wrong  `json:"kind"`
-	ID   string `json:"payment_id"`
+	ID   string `json:"payment_id,omitempty"`
 	Why  string `json:"why"`
+
+	poll *poll // that is silent; it need not have taken a payment
 }
 
 // verdict is the books compared.
@@ -142,7 +144,7 @@ func compare(service []mockserver.Payment, l ledgers) verdict {
 }
 
 func (v *verdict) add(kind wrong, id, why string) {
-	v.findings = append(v.findings, finding{kind, id, why})
+	v.findings = append(v.findings, finding{Kind: kind, ID: id, Why: why})
 }
 
 // payment is one payment of the service's. To be granted it is complete, and has brought

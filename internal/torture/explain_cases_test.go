@@ -152,10 +152,7 @@ func TestWitness(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	require.NoError(t, s.SetWebhook(s.Token(), ""))
-	product, err := s.SaveProduct(mockserver.Product{Name: "Sword", Price: price})
-	require.NoError(t, err)
-	user, err := s.SaveStoreUser(mockserver.StoreUser{Name: "Kim"})
-	require.NoError(t, err)
+	buy := seller(t, s)
 	for i, c := range []struct {
 		fault        mockserver.Fault
 		taken, whole bool
@@ -169,9 +166,7 @@ func TestWitness(t *testing.T) {
 		{mockserver.Fault{Kind: "status-after", Status: 502}, true, false},
 		{mockserver.Fault{Kind: "delay-after", Delay: time.Millisecond}, true, true},
 	} {
-		bought, err := s.Buy(product.ID, user.ID)
-		require.NoError(t, err)
-		_, err = s.Deposit(bought.ID, mockserver.Deposit{})
+		_, err = s.Deposit(buy().ID, mockserver.Deposit{})
 		require.NoError(t, err)
 		s.ClearFaults()
 		if c.fault.Kind != "" {
@@ -204,6 +199,20 @@ func TestWitness(t *testing.T) {
 	s.witness.polls = append(s.witness.polls, poll{n: 100, logged: true})
 	_, err = s.witness.first(s.witness.count())
 	require.ErrorContains(t, err, "poll 99", "a poll that the log forgot is told")
+}
+
+// seller opens a store with one product and one customer, and returns how she buys it.
+func seller(t *testing.T, s *service) (buy func() mockserver.Payment) {
+	t.Helper()
+	product, err := s.SaveProduct(mockserver.Product{Name: "Sword", Price: price})
+	require.NoError(t, err)
+	user, err := s.SaveStoreUser(mockserver.StoreUser{Name: "Kim"})
+	require.NoError(t, err)
+	return func() mockserver.Payment {
+		p, err := s.Buy(product.ID, user.ID)
+		require.NoError(t, err)
+		return p
+	}
 }
 
 func pollOnce(t *testing.T, s *service, process int) {

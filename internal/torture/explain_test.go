@@ -5,7 +5,6 @@ package torture
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -188,7 +187,7 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 	}
 	a.answers, a.broughtBack = len(of), len(of)
 	for _, p := range silent {
-		a.wrongs = append(a.wrongs, finding{hushed, p.payment, fmt.Sprintf("%v: its answer is lost, and nobody was told", p)})
+		a.wrongs = append(a.wrongs, finding{Kind: hushed, ID: p.payment, Why: "its answer is lost, and nobody was told", poll: &p})
 	}
 	for _, m := range missing {
 		p, wasLost := of[m.ID]
@@ -197,11 +196,11 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 		}
 		switch by := c.told.by(m.ID); {
 		case !wasLost:
-			a.wrongs = append(a.wrongs, finding{lost, m.ID, "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"})
+			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"})
 		case by != "":
-			a.wrongs = append(a.wrongs, finding{lost, m.ID, "its id was known by " + by + ", and it is not in the ledger"})
+			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "its id was known by " + by + ", and it is not in the ledger"})
 		case slices.Contains(silent, p):
-			a.wrongs = append(a.wrongs, finding{lost, m.ID, "a poll completed it, the answer is lost, and nobody was told"})
+			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "a poll completed it, the answer is lost, and nobody was told"})
 		default:
 			a.ambiguous++
 		}

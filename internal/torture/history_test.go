@@ -8,29 +8,44 @@ import (
 	"time"
 )
 
-// histories tells all that is known of the first payments that break a promise.
+// histories tells all that is known of the first findings of each kind.
 func (c *campaign) histories(findings []finding) string {
 	const most = 5
 	var b strings.Builder
 	perKind := map[wrong]int{}
 	for _, f := range findings {
 		if perKind[f.Kind]++; perKind[f.Kind] <= most {
-			_, _ = fmt.Fprintf(&b, "\n%s: payment %s: %s (seed %d)\n%s", f.Kind, f.ID, f.Why, c.seed, c.history(f.ID))
+			what := "payment " + f.ID
+			if f.ID == "" {
+				what = "a poll that took no payment"
+			}
+			_, _ = fmt.Fprintf(&b, "\n%s: %s: %s (seed %d)\n%s", f.Kind, what, f.Why, c.seed, c.history(f))
 		}
 	}
 	return b.String()
 }
 
-// history is what service and merchant have on one payment. Of a poll that took none,
-// there is no more than the finding says.
-func (c *campaign) history(id string) string {
+// history is what service and merchant have on one finding.
+func (c *campaign) history(f finding) string {
 	var b strings.Builder
-	if id == "" {
-		return ""
-	}
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, "    "+format+"\n", args...) }
-	clock := func(t time.Time) string { return t.UTC().Format("15:04:05.000") }
-	micro := func(at int64) string { return clock(time.UnixMicro(at)) }
+	p := f.poll
+	if f.ID != "" {
+		c.paymentHistory(f.ID, line)
+		if took, ok := c.service.witness.of(f.ID); ok {
+			p = &took
+		}
+	}
+	if p != nil {
+		c.pollHistory(*p, line)
+	}
+	return b.String()
+}
+
+func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }
+func micro(at int64) string    { return clock(time.UnixMicro(at)) }
+
+func (c *campaign) paymentHistory(id string, line func(string, ...any)) {
 	if p, ok := c.service.Payment(id); ok {
 		line("service: %s, identifier %q, product %q, due %d, paid %d", p.Status, p.Identifier, p.GameProduct, p.Amount, p.PaidAmount)
 		events, err := c.service.Timeline(id)
@@ -65,10 +80,10 @@ func (c *campaign) history(id string) string {
 		line("effect: %s by process %d, %v", micro(at), pid, e)
 		return err
 	}, id)
-	p, polled := c.service.witness.of(id)
-	if !polled {
-		return b.String()
-	}
+}
+
+// pollHistory is the poll, and what the merchants have written down about that time.
+func (c *campaign) pollHistory(p poll, line func(string, ...any)) {
 	line("service: %v", p)
 	c.query(c.books, `SELECT poll_id, opened_at, beat_at, outcome FROM depositpay_polls WHERE beat_at BETWEEN $1 AND $2 ORDER BY beat_at LIMIT 10`, func(scan func(...any) error) error {
 		var key, outcome string
@@ -77,5 +92,4 @@ func (c *campaign) history(id string) string {
 		line("poll journal: %s opened %s, beat %s, %.120s", key, micro(opened), micro(beat), outcome)
 		return err
 	}, p.at.Add(-10*time.Second).UnixMicro(), p.at.Add(40*time.Second).UnixMicro())
-	return b.String()
 }

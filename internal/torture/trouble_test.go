@@ -105,7 +105,7 @@ func neglected(l ledgers, service []mockserver.Payment, told func(id string) str
 		}
 		r, held := l.payments[p.ID]
 		if held && r.stage <= inbox.StageReady || !held && told(p.ID) != "" {
-			all = append(all, finding{lost, p.ID, "paid, and known: merchants who go on see to it only when they begin anew"})
+			all = append(all, finding{Kind: lost, ID: p.ID, Why: "paid, and known: merchants who go on see to it only when they begin anew"})
 		}
 	}
 	return all

@@ -28,7 +28,7 @@ type poll struct {
 }
 
 func (p poll) String() string {
-	return fmt.Sprintf("poll %d at %s (fault %q)", p.n, p.at.UTC().Format("15:04:05.000"), p.fault)
+	return fmt.Sprintf("poll %d at %s (fault %q)", p.n, clock(p.at), p.fault)
 }
 
 // witness stands at the service's door and knows all polls and what became of their
