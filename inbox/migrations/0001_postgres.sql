@@ -24,7 +24,7 @@ CREATE TABLE {p}payments (
   ready_at   bigint,
   done_at    bigint,
   CHECK (stage IN (0, 1) OR record IS NOT NULL)
-) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01);
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);

@@ -110,7 +110,7 @@ func (o *outcome) table() string {
 			sum(r.Faults), r.Faults["webhook dead-uri"], r.Reported.Ambiguous)
 		line("| strangers | %d forged webhooks, %d repeated ones |",
 			r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
-		line("| **lost, doubled, unverified** | **%d, %d, %d**; %d payments ambiguous, each reported |", r.Lost, r.Doubled, r.Unverified, r.Ambiguous)
+		line("| **lost, doubled, unverified, silent** | **%d, %d, %d, %d**; %d payments ambiguous, each reported |", r.Lost, r.Doubled, r.Unverified, r.Silent, r.Ambiguous)
 	}
 	for _, e := range o.extras() {
 		line("| %s | %s |", e[0], e[1])
