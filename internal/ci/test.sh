@@ -18,7 +18,7 @@ ledger() { large -run '^Test(SQLite|PostgreSQL)$/ManyPayments$|^TestFlood$|^Test
 others() {
 	large -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver &&
 		large -run '^TestPowerLoss$' ./inbox/internal/powerloss &&
-		large -parallel 11 -run '^TestTorture$|^TestMutants$' ./internal/torture -args -length 60s &&
+		large -parallel 11 -run '^TestTorture$|^TestChannels$|^TestMutants$' ./internal/torture -args -length 60s &&
 		large -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop &&
 		modules
 }

@@ -102,15 +102,18 @@ const (
 	doubled    wrong = "doubled"
 	unverified wrong = "unverified"
 	hushed     wrong = "silent"
+	wolf       wrong = "groundless"
 )
 
-// finding is a payment that breaks a promise, or a poll that does.
+// finding is a payment that breaks a promise, a poll or a report that does.
 type finding struct {
 	Kind wrong  `json:"kind"`
 	ID   string `json:"payment_id,omitempty"`
 	Why  string `json:"why"`
 
-	poll *poll // that is silent; it need not have taken a payment
+	// Of what need not be about a payment:
+	at   time.Time
+	poll *poll // that is silent
 }
 
 // verdict is the books compared.
@@ -201,6 +204,9 @@ func (c *campaign) settle() {
 			return true // nothing can make that good
 		}
 		<-time.After(2 * time.Since(began)) // the merchants need the processor more
+		if !c.profile.uses(inbox.ChannelPoll) {
+			c.service.nextAttempt() // nothing else tells of a payment of the store
+		}
 		for _, m := range c.merchants {
 			if m.reconciled.Load() < 2 {
 				changed = time.Now()

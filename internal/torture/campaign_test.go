@@ -64,12 +64,16 @@ func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	t.Cleanup(func() { require.NoError(t, c.service.Close()) })
 	c.customers, err = newCustomers(c)
 	require.NoError(t, err)
+	if !p.uses(inbox.ChannelWebhook) {
+		require.NoError(t, c.service.SetWebhook(c.service.Token(), ""))
+	}
 	c.prepare()
 	c.open()
 	began := time.Now()
 	c.troubled()
 	troubled := time.Since(began)
 	c.calm()
+	c.sound()
 	r := c.judge()
 	c.sound()
 	r.Length, r.Troubled, r.Took = length.Seconds(), troubled.Seconds(), time.Since(began).Seconds()
@@ -123,7 +127,8 @@ func (c *campaign) open() { c.begin(func() mutant { return c.profile.Mutant }) }
 func (c *campaign) begin(next func() mutant) {
 	for i := range c.profile.Merchants {
 		cfg := childConfig{
-			Service: c.service.URL(), Token: c.service.Token(), SQLite: c.path, Poll: i == 0, Mutant: next(),
+			Service: c.service.URL(), Token: c.service.Token(), SQLite: c.path, Mutant: next(),
+			Poll: i == 0 && c.profile.uses(inbox.ChannelPoll), Webhook: c.profile.uses(inbox.ChannelWebhook),
 			Products: c.customers.catalogue(),
 		}
 		if c.cluster != nil {
@@ -168,9 +173,19 @@ func (c *campaign) sound() {
 	c.t.Helper()
 	select {
 	case err := <-c.failed:
-		require.NoError(c.t, err, "the campaign itself failed; seed %d", c.seed)
+		c.fail(err.Error())
 	default:
 	}
+}
+
+// fail ends the campaign, with what is known by then.
+func (c *campaign) fail(why string) {
+	c.t.Helper()
+	c.t.Logf("the campaign itself failed: %s; seed %d", why, c.seed)
+	if c.books != nil {
+		c.t.Log("what is known by then:\n" + c.judge().String())
+	}
+	c.t.FailNow()
 }
 
 // await waits until ok, and fails the campaign if it does not come to that.
@@ -180,9 +195,9 @@ func (c *campaign) await(limit time.Duration, why string, ok func() bool) {
 	for !ok() {
 		select {
 		case err := <-c.failed:
-			require.NoError(c.t, err, "the campaign itself failed; seed %d", c.seed)
+			c.fail(err.Error())
 		case <-end:
-			require.Fail(c.t, why, "seed %d", c.seed)
+			c.fail(why)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -33,7 +33,7 @@ type childConfig struct {
 	Service, Token string
 	DSN, SQLite    string // one of them
 	Products       map[string]int64
-	Poll           bool
+	Poll, Webhook  bool // what it receives by
 	Calm           bool // the trouble is over: no slow handlers, confirm all there is, say "reconciled"
 	Mutant         mutant
 	Unhanded       []payments.Payment // what the poller before could not hand over
@@ -66,9 +66,13 @@ func (c *shop) main() error {
 	}()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	patience := nextTimeout
+	if c.Mutant == hasty {
+		patience = 100 * time.Millisecond
+	}
 	var err error
 	c.client, err = payments.New(payments.Config{
-		BaseURL: c.Service, Token: c.Token, Timeout: 3 * time.Second, NextTimeout: nextTimeout,
+		BaseURL: c.Service, Token: c.Token, Timeout: 3 * time.Second, NextTimeout: patience,
 		RetryWaitMin: 20 * time.Millisecond, RetryWaitMax: time.Second,
 	})
 	if err != nil {
@@ -101,7 +105,9 @@ func (c *shop) run(ctx context.Context) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST /hook", c.receiver(hook))
+	if c.Webhook {
+		mux.Handle("POST "+hookPath, c.receiver(hook))
+	}
 	mux.HandleFunc("POST /order", c.order)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
 	var running sync.WaitGroup

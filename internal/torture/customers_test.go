@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
@@ -118,7 +119,7 @@ func (k *customers) one(i int) {
 		k.forge(id, 1) // and never paid
 		k.count("not paid")
 		return
-	case d < 6:
+	case d < 4+k.c.profile.Half:
 		k.deposit(id, mockserver.Deposit{Amount: due / 2})
 	case d < 7:
 		k.deposit(id, mockserver.Deposit{Failed: true})
@@ -128,6 +129,7 @@ func (k *customers) one(i int) {
 		k.deposit(id, mockserver.Deposit{})
 	}
 	switch d := r.IntN(100); {
+	case !k.c.profile.uses(inbox.ChannelWebhook):
 	case d < 6:
 		k.flood(r, 2+r.IntN(8))
 	case d < 8:

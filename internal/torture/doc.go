@@ -20,8 +20,9 @@
 //
 // Every kill, pause, restart of the database, step of the clock, time without webhooks and
 // phase of faults, with its time; and what each customer does. The plan is a function of
-// the seed and the length alone, see TestPlan. When the operating system runs which process
-// is not in the plan, so a seed repeats the trouble and not the schedule.
+// the seed and the length alone, see TestPlan. How handlers fail is chance, and when the
+// operating system runs which process is not in the plan, so a seed repeats the trouble and
+// not the schedule.
 //
 // # The verdict
 //
@@ -30,8 +31,9 @@
 //	doubled     it has more than one effect
 //	unverified  it has an effect and was not paid, or not what was asked for, or not so
 //	silent      the answer of a poll is lost, and nobody was told of it
+//	groundless  somebody was told of a loss, and the poll had its answer
 //
-// All four must be 0. What happened to polls is not taken from the merchants: a witness
+// All five must be 0. What happened to polls is not taken from the merchants: a witness
 // stands before the service and sees each of them. A poll whose answer is lost may take a
 // payment whose id nobody can know: bought in the store, and not yet named by a webhook.
 // Such payments are counted as ambiguous, if that very poll is reported; see explain.

@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -53,12 +54,13 @@ func TestExplain(t *testing.T) {
 		brought   int // back
 		lost      string
 		silent    string // the numbers of the polls
+		wolves    int
 	}{
 		{name: "all arrived", polls: answers("", ""), lines: []line{run}, arrived: "ab"},
 		{name: "a report", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", ambiguous: 1},
 		{name: "no report", polls: answers(drop), lines: []line{run}, missing: "a", lost: "a", silent: "0"},
 		{name: "no report, and it came back", polls: answers(drop), lines: []line{run}, brought: 1, silent: "0"},
-		{name: "of another poll", polls: answers("", drop, ""), lines: []line{run, at(10, ambiguous), at(210, ambiguous)}, arrived: "ac", missing: "b", lost: "b", silent: "1"},
+		{name: "of another poll", polls: answers("", drop, ""), lines: []line{run, at(10, ambiguous), at(210, ambiguous)}, arrived: "ac", missing: "b", lost: "b", silent: "1", wolves: 2},
 		{name: "one for two", polls: answers(drop, drop), lines: []line{run, at(110, ambiguous)}, missing: "ab", ambiguous: 1, lost: "a", silent: "0"},
 		{name: "one for two, at the edge", polls: answers(drop, drop), lines: []line{run, at(98, ambiguous)}, missing: "ab", ambiguous: 1, lost: "b", silent: "1"},
 		{name: "two for two", polls: answers(drop, drop), lines: []line{run, at(1, ambiguous), at(101, ambiguous)}, missing: "ab", ambiguous: 2},
@@ -70,7 +72,7 @@ func TestExplain(t *testing.T) {
 		{name: "killed later, and another polls", polls: answers(drop, "", ""), lines: []line{at(-50, "unclean"), at(150, "clean")}, arrived: "bc", ends: []int{120}, missing: "a", lost: "a", silent: "0"},
 		{name: "the other one was killed", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "unclean")}, arrived: "b", ends: []int{20, 150}, missing: "a", lost: "a", silent: "0"},
 		{name: "killed before it wrote it down", polls: answers(""), lines: []line{at(-50, "unclean")}, missing: "a", ends: []int{20}, ambiguous: 1},
-		{name: "whole, and called lost", polls: answers("", ""), lines: []line{run, at(10, ambiguous)}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "whole, and called lost", polls: answers("", ""), lines: []line{run, at(10, ambiguous)}, arrived: "b", missing: "a", lost: "a", silent: "0", wolves: 1},
 		{name: "whole, and it came too late", polls: answers(""), lines: []line{run, at(5010, ambiguous)}, missing: "a", ambiguous: 1},
 		{name: "in its hands while the database was away", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, ambiguous: 1},
 		{name: "in its hands, and the database was there", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, lost: "a", silent: "0"},
@@ -84,6 +86,11 @@ func TestExplain(t *testing.T) {
 		{name: "read by the service after the next poller began", polls: answers("", drop, ""), lines: []line{at(-50, "unclean"), at(90, "clean")}, arrived: "ac", missing: "b", ends: []int{50}, process: []int{0, 0, 1}, ambiguous: 1},
 		{name: "nothing was waiting", polls: answers("empty drop-before", ""), lines: []line{run}, arrived: "b", silent: "0"},
 		{name: "nothing was waiting, reported", polls: answers("empty reset-after"), lines: []line{run, at(3, ambiguous)}},
+		{name: "reported, and it had its answer", polls: answers("", ""), lines: []line{run, at(10, ambiguous), at(110, ambiguous)}, arrived: "ab", wolves: 2},
+		{name: "reported twice", polls: answers(drop), lines: []line{run, at(1, ambiguous), at(2, ambiguous)}, missing: "a", ambiguous: 1, wolves: 1},
+		{name: "reported, and it was refused", polls: answers("empty status-before status=503"), lines: []line{run, at(3, ambiguous)}},
+		{name: "read late, and written down all the same", polls: answers(""), lines: []line{run, at(2600, ambiguous)}, arrived: "a"},
+		{name: "refused, and the next one is lost", polls: answers("empty status-before status=503", drop), lines: []line{run, at(101, ambiguous)}, missing: "b", ambiguous: 1},
 		{name: "nothing was waiting, and it said so", polls: answers("empty status-before status=503"), lines: []line{run}},
 	} {
 		then := func(ms int) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
@@ -114,12 +121,17 @@ func TestExplain(t *testing.T) {
 		}
 		got := campaign.explain(c.polls, missing, l)
 		var lostIDs, silent string
+		wolves := 0
 		for _, f := range got.wrongs {
-			if f.Kind == lost {
+			switch f.Kind {
+			case lost:
 				lostIDs += f.ID
+			case wolf:
+				wolves++
+			default: // silent; see below
 			}
 		}
-		_, quietOnes := campaign.lostPolls(c.polls, l)
+		_, quietOnes, _ := campaign.lostPolls(c.polls, l)
 		for _, p := range quietOnes {
 			silent += fmt.Sprint(p.n)
 		}
@@ -127,6 +139,7 @@ func TestExplain(t *testing.T) {
 		assert.Equal(t, c.brought, got.broughtBack, c.name)
 		assert.Equal(t, c.lost, lostIDs, c.name)
 		assert.Equal(t, c.silent, silent, c.name)
+		assert.Equal(t, c.wolves, wolves, c.name)
 	}
 }
 
@@ -314,7 +327,7 @@ func TestListen(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		var failed []string
 		m := &merchant{failed: func(err error) { failed = append(failed, err.Error()) }, ambiguous: &reports{}}
-		p := &process{ended: make(chan struct{})}
+		p := &process{ended: make(chan struct{}), wait: func() error { return errors.New("exit status 2") }}
 		p.told.Store(told)
 		m.listen(p, strings.NewReader("ready 127.0.0.1:1\nreconciled\nambiguous 7\ncut off"))
 		assert.Equal(t, "127.0.0.1:1", *m.address.Load())
@@ -323,10 +336,10 @@ func TestListen(t *testing.T) {
 		if told {
 			assert.Empty(t, failed)
 		} else {
-			assert.Equal(t, []string{"a merchant has ended by itself"}, failed)
+			assert.Equal(t, []string{"a merchant has ended by itself: exit status 2"}, failed)
 		}
-		m.listen(&process{ended: make(chan struct{})}, strings.NewReader("nonsense\n"))
-		assert.Contains(t, failed[len(failed)-1], "ended by itself")
+		m.listen(&process{ended: make(chan struct{}), wait: func() error { return nil }}, strings.NewReader("nonsense\n"))
+		assert.Contains(t, failed[len(failed)-1], "ended by itself: exit status 0")
 		assert.Contains(t, strings.Join(failed, "\n"), `merchant said "nonsense`)
 	}
 }

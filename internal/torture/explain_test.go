@@ -72,24 +72,15 @@ type teller struct {
 // or an end in that very moment; or the database was away, and the poller ended with the
 // payment in its hands.
 func (j *teller) tells(p poll, next *poll) bool {
-	from, to := p.at.Add(-clocks).UnixMicro(), int64(math.MaxInt64)
-	if next != nil {
-		to = next.at.Add(clocks).UnixMicro()
-	}
-	within := func(then int64) bool { return then >= from && then <= to }
-	soonest := from
-	if p.whole {
-		soonest = p.at.Add(nextTimeout / 2).UnixMicro() // it may have been read late
-	}
-	if i := slices.IndexFunc(j.losses, func(l line) bool { return within(l.beat) && l.beat >= soonest }); i >= 0 {
-		j.losses = slices.Delete(j.losses, i, i+1)
+	if j.reports(p, next) {
 		return true
 	}
+	from, to := window(p, next)
 	for i, run := range j.runs {
 		over, last := int64(math.MaxInt64), next == nil
 		if i+1 < len(j.runs) {
 			over = j.runs[i+1].opened
-			last = within(over)
+			last = over >= from && over <= to
 		}
 		if !strings.HasPrefix(run.outcome, "unclean") || run.opened > p.at.Add(clocks).UnixMicro() || over < from {
 			continue
@@ -103,11 +94,34 @@ func (j *teller) tells(p poll, next *poll) bool {
 	return false
 }
 
-// lostPolls are the polls whose answer was lost, and of them those that nobody was told
-// of. Lost is an answer that named a payment and that no merchant has written down, and
-// one without a payment that did not leave the service whole: the merchant cannot know
-// what was in it.
-func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll) {
+// window is the time in which a poll is reported, in the ledger's µs.
+func window(p poll, next *poll) (from, to int64) {
+	if next == nil {
+		return p.at.Add(-clocks).UnixMicro(), math.MaxInt64
+	}
+	return p.at.Add(-clocks).UnixMicro(), next.at.Add(clocks).UnixMicro()
+}
+
+// reports takes the possible loss that was written for the poll, if there is one. An answer
+// that was sent whole may have been read late, and nothing else.
+func (j *teller) reports(p poll, next *poll) bool {
+	from, to := window(p, next)
+	if p.whole {
+		from = p.at.Add(nextTimeout / 2).UnixMicro()
+	}
+	i := slices.IndexFunc(j.losses, func(l line) bool { return l.beat >= from && l.beat <= to })
+	if i >= 0 {
+		j.losses = slices.Delete(j.losses, i, i+1)
+	}
+	return i >= 0
+}
+
+// lostPolls are the polls whose answer was lost, of them those that nobody was told of,
+// and the reports for which there is no poll. Lost is an answer that named a payment and
+// that no merchant has written down, and one without a payment that did not leave the
+// service whole: the merchant cannot know what was in it. A poll that was struck may be
+// reported also if its answer has arrived: the merchant cannot know that either.
+func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll, groundless []line) {
 	j := teller{away: c.wasAway}
 	j.journal, _ = newJournal(l.polls, c.soaks)
 	for _, m := range c.merchants {
@@ -116,20 +130,27 @@ func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll) {
 		}
 	}
 	polls = sent(polls, j.ends)
+	next := func(i int) *poll {
+		if i+1 < len(polls) {
+			return &polls[i+1]
+		}
+		return nil
+	}
 	for i, p := range polls {
 		if c.arrived(p, l) {
 			continue
 		}
-		var next *poll
-		if i+1 < len(polls) {
-			next = &polls[i+1]
-		}
 		gone = append(gone, p)
-		if !j.tells(p, next) {
+		if !j.tells(p, next(i)) {
 			silent = append(silent, p)
 		}
 	}
-	return gone, silent
+	for i, p := range polls { // the lost ones come first: there is one report a poll
+		if c.arrived(p, l) {
+			j.reports(p, next(i))
+		}
+	}
+	return gone, silent, j.losses
 }
 
 // sent are the polls in the order in which they were sent: a service that is slow to read
@@ -168,7 +189,8 @@ type account struct {
 
 // explain closes the books on polls. It takes the payments that are complete and that the
 // merchant's books do not know. What of these is not ambiguous, in the sense of the promise,
-// is lost; and a lost answer that nobody was told of is silent, also if its payment came back.
+// is lost; a lost answer that nobody was told of is silent, also if its payment came back; and
+// a report of a poll that had its answer is a wolf that was cried.
 //
 // A payment is ambiguous if all of this holds, by what the service's side has seen:
 //   - a poll completed it, and not a confirm: the id of a confirm is known and written
@@ -178,7 +200,7 @@ type account struct {
 //     returned it. So it was bought in the store, or its creation's answer was lost;
 //   - a possible loss is reported for that very poll.
 func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers) (a account) {
-	gone, silent := c.lostPolls(polls, l)
+	gone, silent, groundless := c.lostPolls(polls, l)
 	of := map[string]poll{}
 	for _, p := range gone {
 		if p.payment != "" {
@@ -187,7 +209,14 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 	}
 	a.answers, a.broughtBack = len(of), len(of)
 	for _, p := range silent {
-		a.wrongs = append(a.wrongs, finding{Kind: hushed, ID: p.payment, Why: "its answer is lost, and nobody was told", poll: &p})
+		a.wrongs = append(a.wrongs, finding{Kind: hushed, ID: p.payment, Why: "its answer is lost, and nobody was told", at: p.at, poll: &p})
+	}
+	for _, g := range groundless {
+		at := time.UnixMicro(g.beat)
+		a.wrongs = append(a.wrongs, finding{
+			Kind: wolf, Why: "a possible loss is reported at " + clock(at) + ", and no answer was: " + g.outcome,
+			at: at, poll: lastBefore(polls, at),
+		})
 	}
 	for _, m := range missing {
 		p, wasLost := of[m.ID]
@@ -206,6 +235,16 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 		}
 	}
 	return a
+}
+
+// lastBefore is the last poll that came before then; nil if there is none.
+func lastBefore(polls []poll, then time.Time) (last *poll) {
+	for i, p := range polls {
+		if p.at.Before(then) {
+			last = &polls[i]
+		}
+	}
+	return last
 }
 
 // readCame reads which payments came by a poll: their record, or the whole answer as it was

@@ -28,8 +28,8 @@ func TestHistories(t *testing.T) {
 	})
 	c.openReader()
 
-	told := c.histories([]finding{{Kind: hushed, Why: "quiet", poll: &poll{n: 3, at: then, fault: "drop-before"}}, {Kind: lost, ID: p.ID, Why: "gone"}})
-	assert.Contains(t, told, "silent: a poll that took no payment: quiet (seed 7)\n"+
+	told := c.histories([]finding{{Kind: hushed, Why: "quiet", at: then, poll: &poll{n: 3, at: then, fault: "drop-before"}}, {Kind: lost, ID: p.ID, Why: "gone"}})
+	assert.Contains(t, told, "silent: of no payment: quiet (seed 7)\n"+
 		"    service: poll 3 at 03:04:05.006 (fault \"drop-before\")\n"+
 		"    poll journal: k opened 00:00:00.000, beat 03:04:05.006, ambiguous: EOF\n")
 	assert.Contains(t, told, "lost: payment "+p.ID+": gone (seed 7)\n    service: CREATED, identifier \""+p.Identifier+"\"")

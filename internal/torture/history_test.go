@@ -17,7 +17,7 @@ func (c *campaign) histories(findings []finding) string {
 		if perKind[f.Kind]++; perKind[f.Kind] <= most {
 			what := "payment " + f.ID
 			if f.ID == "" {
-				what = "a poll that took no payment"
+				what = "of no payment"
 			}
 			_, _ = fmt.Fprintf(&b, "\n%s: %s: %s (seed %d)\n%s", f.Kind, what, f.Why, c.seed, c.history(f))
 		}
@@ -29,15 +29,18 @@ func (c *campaign) histories(findings []finding) string {
 func (c *campaign) history(f finding) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, "    "+format+"\n", args...) }
-	p := f.poll
+	p, at := f.poll, f.at
 	if f.ID != "" {
 		c.paymentHistory(f.ID, line)
 		if took, ok := c.service.witness.of(f.ID); ok {
-			p = &took
+			p, at = &took, took.at
 		}
 	}
 	if p != nil {
-		c.pollHistory(*p, line)
+		line("service: %v", *p)
+	}
+	if !at.IsZero() {
+		c.journalHistory(at, line)
 	}
 	return b.String()
 }
@@ -82,14 +85,13 @@ func (c *campaign) paymentHistory(id string, line func(string, ...any)) {
 	}, id)
 }
 
-// pollHistory is the poll, and what the merchants have written down about that time.
-func (c *campaign) pollHistory(p poll, line func(string, ...any)) {
-	line("service: %v", p)
-	c.query(c.books, `SELECT poll_id, opened_at, beat_at, outcome FROM depositpay_polls WHERE beat_at BETWEEN $1 AND $2 ORDER BY beat_at LIMIT 10`, func(scan func(...any) error) error {
+// journalHistory is what the poller has written down about that time.
+func (c *campaign) journalHistory(at time.Time, line func(string, ...any)) {
+	c.query(c.books, `SELECT * FROM (SELECT poll_id, opened_at, beat_at, outcome FROM depositpay_polls ORDER BY abs(beat_at - $1) LIMIT 10) AS near ORDER BY beat_at`, func(scan func(...any) error) error {
 		var key, outcome string
 		var opened, beat int64
 		err := scan(&key, &opened, &beat, &outcome)
 		line("poll journal: %s opened %s, beat %s, %.120s", key, micro(opened), micro(beat), outcome)
 		return err
-	}, p.at.Add(-10*time.Second).UnixMicro(), p.at.Add(40*time.Second).UnixMicro())
+	}, at.UnixMicro())
 }

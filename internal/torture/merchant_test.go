@@ -4,6 +4,7 @@ package torture
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,6 +53,7 @@ type process struct {
 	in    io.WriteCloser
 	ended chan struct{} // its output has ended
 	told  atomic.Bool   // to end
+	wait  func() error  // for its end; the first time counts
 
 	unhanded []payments.Payment // once it has ended
 }
@@ -64,7 +66,7 @@ func (m *merchant) start() error {
 	if err != nil {
 		return err
 	}
-	p := &process{cmd: cmd, ended: make(chan struct{})}
+	p := &process{cmd: cmd, ended: make(chan struct{}), wait: sync.OnceValue(cmd.Wait)}
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
@@ -81,6 +83,8 @@ func (m *merchant) start() error {
 	return nil
 }
 
+var errCleanly = errors.New("exit status 0")
+
 // listen takes what a process says.
 func (m *merchant) listen(p *process, out io.Reader) {
 	defer close(p.ended)
@@ -88,7 +92,7 @@ func (m *merchant) listen(p *process, out io.Reader) {
 		line, err := lines.ReadString('\n')
 		if err != nil { // a line that was cut was not said
 			if !p.told.Load() {
-				m.failed(errors.New("a merchant has ended by itself"))
+				m.failed(fmt.Errorf("a merchant has ended by itself: %w", cmp.Or(p.wait(), errCleanly)))
 			}
 			return
 		}
@@ -137,7 +141,7 @@ func (m *merchant) end(s syscall.Signal) error {
 		m.cfg.Unhanded = nil
 	}
 	m.cfg.Unhanded = append(m.cfg.Unhanded, p.unhanded...)
-	err := p.cmd.Wait()
+	err := p.wait()
 	_ = p.in.Close()
 	if s == syscall.SIGKILL || !ready { // it may not have come so far as to listen to signals
 		return nil

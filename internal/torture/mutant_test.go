@@ -33,6 +33,9 @@ const (
 	deaf      mutant = "webhooks are refused"
 	idle      mutant = "nothing is done until the next start"
 	mixing    mutant = "payments of the store go to somebody else"
+	replaying mutant = "the transport sends polls again"
+	hasty     mutant = "polls give up before the service answers"
+	timid     mutant = "every empty poll is called lost"
 )
 
 // sink is what both channels hand payments to.

@@ -54,11 +54,15 @@ func (c *shop) receiver(hook http.Handler) http.Handler {
 func (c *shop) source() poller.Source {
 	switch c.Mutant {
 	case again:
-		return &naive{c}
+		return &naive{plain{c}}
 	case hushing:
 		return &quieter{client: c.client}
 	case careless:
 		return &dropper{client: c.client}
+	case replaying:
+		return &plain{c}
+	case timid:
+		return &crier{client: c.client}
 	default: // right, or wrong elsewhere
 		return c.client
 	}
@@ -74,7 +78,7 @@ func (q *quieter) Next(ctx context.Context) (payments.Payment, error) {
 	for {
 		p, err := q.client.Next(ctx)
 		if errors.Is(err, payments.ErrAmbiguous) {
-			if q.lost++; q.lost%2 == 0 && ctx.Err() == nil {
+			if q.lost++; q.lost%2 == 1 && ctx.Err() == nil {
 				continue
 			}
 		}
@@ -98,30 +102,50 @@ func (d *dropper) Next(context.Context) (payments.Payment, error) {
 	return p, err
 }
 
+// crier finds nothing, and says that it may have been something.
+type crier struct{ client *payments.Client }
+
+func (n *crier) Next(ctx context.Context) (payments.Payment, error) {
+	p, err := n.client.Next(ctx)
+	if errors.Is(err, payments.ErrNoProcessedPayment) {
+		err = payments.ErrAmbiguous
+	}
+	return p, err
+}
+
 // naive polls as many do: any failure is a reason to ask again.
-type naive struct{ shop *shop }
+type naive struct{ plain }
 
 func (n *naive) Next(ctx context.Context) (payments.Payment, error) {
 	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, n.shop.Service+"/callback/rest?token="+n.shop.Token, nil)
-		if err != nil {
-			return payments.Payment{}, err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			if ctx.Err() != nil {
-				return payments.Payment{}, ctx.Err()
-			}
-			continue
-		}
-		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if strings.Contains(string(body), "NO_PROCESSED_PAYMENT") {
-			return payments.Payment{}, payments.ErrNoProcessedPayment
-		}
-		p, decodeErr := n.shop.client.Decode(body)
-		if err == nil && decodeErr == nil && p.ID != uuid.Nil {
-			return p, nil
+		p, err := n.plain.Next(ctx)
+		if !errors.Is(err, payments.ErrAmbiguous) || ctx.Err() != nil {
+			return p, err
 		}
 	}
+}
+
+// plain polls with Go's own client. It tells of all that fails, but a GET whose connection
+// breaks before the first byte of the answer is sent again by the transport.
+type plain struct{ shop *shop }
+
+func (n *plain) Next(ctx context.Context) (payments.Payment, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, n.shop.Service+"/callback/rest?token="+n.shop.Token, nil)
+	if err != nil {
+		return payments.Payment{}, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return payments.Payment{}, errors.Join(payments.ErrAmbiguous, err)
+	}
+	body, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if strings.Contains(string(body), "NO_PROCESSED_PAYMENT") {
+		return payments.Payment{}, payments.ErrNoProcessedPayment
+	}
+	p, decodeErr := n.shop.client.Decode(body)
+	if err != nil || decodeErr != nil || p.ID == uuid.Nil {
+		return payments.Payment{}, errors.Join(payments.ErrAmbiguous, err, decodeErr)
+	}
+	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
@@ -18,7 +19,9 @@ type profile struct {
 	Merchants int
 	Rate      int // customers a second
 	Forged    int // percent of them whose webhook is forged before they pay
+	Half      int // percent of them who pay half
 	Mutant    mutant
+	Channel   inbox.Channel // the only one that its merchants use; 0: both
 
 	// How often each kind of trouble comes, about; 0: never.
 	Kill, Stop, Pause, Restart, Step, Silence, Faults time.Duration
@@ -34,7 +37,7 @@ const shortLease = 1500 * time.Millisecond
 
 func usual(database string) profile {
 	p := profile{
-		Database: database, Merchants: 4, Rate: 75, Forged: 3,
+		Database: database, Merchants: 4, Rate: 75, Forged: 3, Half: 2,
 		Kill: 1800 * time.Millisecond, Stop: 20 * time.Second, Pause: 4 * time.Second, Restart: 25 * time.Second,
 		Step: 8 * time.Second, Silence: 12 * time.Second, Faults: 10 * time.Second,
 		PauseMin: shortLease + 300*time.Millisecond, PauseMax: 2 * shortLease, MaxRate: 0.12,
@@ -44,6 +47,9 @@ func usual(database string) profile {
 	}
 	return p
 }
+
+// uses tells whether the merchants receive by that channel.
+func (p profile) uses(c inbox.Channel) bool { return p.Channel == 0 || p.Channel == c }
 
 type trouble string
 

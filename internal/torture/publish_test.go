@@ -64,6 +64,7 @@ func (r *result) table() string {
 	b.WriteString("| --- | --- |\n")
 	row("date, seed, plan", "%s, %d, %s", r.Date, r.Seed, r.Plan)
 	row("on", "%s, %s", r.Go, r.System)
+	row("revision", "%s", r.Revision)
 	row("time in trouble", "%.0f s", r.Troubled)
 	row("payments", "%d made, %d completed, %d granted, %d set aside with too little money", r.Payments, r.Completed, r.Granted, r.Review)
 	row("processes", "%d killed, %d paused, %d stopped cleanly", r.Did[killed], r.Did[paused], r.Did[stopped])
@@ -72,8 +73,9 @@ func (r *result) table() string {
 	}
 	row("service", "%d faults, %d steps of the clock, %d times without webhooks", sum(r.Faults), r.Did[stepped], r.Did[silence])
 	row("strangers", "%d forged webhooks, %d repeated ones", r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
-	row("handlers begun more than once", "%d", r.Reclaimed)
+	row("handlers begun more than once", "%d: they had failed, or another process took over", r.Reclaimed)
 	row("payments in lost answers of polls", "%d: %d came by their id, %d are ambiguous", r.LostAnswers, r.BroughtBack, r.Ambiguous)
+	row("reports of possible losses", "%d polls, of which %d had their answers; %d unclean ends of pollers", r.Reported.Ambiguous, r.Groundless, r.Reported.Unclean)
 	row("**lost, doubled, unverified, silent**", "**%d, %d, %d, %d**", r.Lost, r.Doubled, r.Unverified, r.Silent)
 	return b.String()
 }

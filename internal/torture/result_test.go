@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -23,6 +24,7 @@ type result struct {
 	Mutant   mutant  `json:"mutant,omitempty"`
 	Go       string  `json:"go"`
 	System   string  `json:"system"`
+	Revision string  `json:"revision"`   // of the code
 	Length   float64 `json:"length_s"`   // as asked for
 	Troubled float64 `json:"troubled_s"` // until the trouble was over
 	Took     float64 `json:"took_s"`     // until the books were closed
@@ -47,7 +49,8 @@ type result struct {
 	Lost       int       `json:"lost"`
 	Doubled    int       `json:"doubled"`
 	Unverified int       `json:"unverified"`
-	Silent     int       `json:"silent"` // lost answers of polls that nobody was told of
+	Silent     int       `json:"silent"`     // lost answers of polls that nobody was told of
+	Groundless int       `json:"groundless"` // reports of polls that had their answers
 	Findings   []finding `json:"findings"`
 	Verdict    string    `json:"verdict"` // "passed" or "failed"
 
@@ -62,7 +65,7 @@ func (c *campaign) judge() *result {
 	r := &result{
 		Date: time.Now().UTC().Format(time.DateOnly), Seed: c.seed, Plan: c.plan.fingerprint(), Mutant: c.profile.Mutant,
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH + fmt.Sprintf(", %d CPUs", runtime.NumCPU()),
-		Payments: len(service), Completed: v.completed, Granted: v.granted, Review: v.review,
+		Revision: revision(), Payments: len(service), Completed: v.completed, Granted: v.granted, Review: v.review,
 		Did: c.did, Customers: c.customers.counts, Faults: c.service.struck,
 	}
 	version, of := `SELECT sqlite_version()`, "SQLite "
@@ -93,6 +96,8 @@ func (c *campaign) judge() *result {
 			r.Unverified++
 		case hushed:
 			r.Silent++
+		case wolf:
+			r.Groundless++
 		}
 	}
 	r.Verdict = "passed"
@@ -101,6 +106,19 @@ func (c *campaign) judge() *result {
 		r.histories = c.histories(r.Findings)
 	}
 	return r
+}
+
+// revision is that of the tree the test runs in, with a + if something in it has changed since.
+func revision() string {
+	head, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	changed, err := exec.Command("git", "status", "--porcelain").Output()
+	if err != nil || len(changed) > 0 {
+		return strings.TrimSpace(string(head)) + "+"
+	}
+	return strings.TrimSpace(string(head))
 }
 
 // has tells whether such a payment was found.
@@ -123,7 +141,7 @@ func (r *result) String() string {
 	line("  %d handlers began more than once", r.Reclaimed)
 	line("  %d payments in lost answers of polls: %d came by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
 		r.LostAnswers, r.BroughtBack, r.Ambiguous, r.Reported.Ambiguous, r.Reported.Unclean)
-	line("  lost %d, doubled %d, unverified grants %d, silent %d", r.Lost, r.Doubled, r.Unverified, r.Silent)
+	line("  lost %d, doubled %d, unverified grants %d, silent %d; reports without ground %d", r.Lost, r.Doubled, r.Unverified, r.Silent, r.Groundless)
 	return b.String() + r.histories
 }
 

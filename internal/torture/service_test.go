@@ -172,6 +172,13 @@ func (s *service) step(d time.Duration) {
 	s.look()
 }
 
+// nextAttempt lets the service's time go on until it sends a webhook again.
+func (s *service) nextAttempt() {
+	s.look()
+	s.JumpToNextAttempt()
+	s.look()
+}
+
 // realTime is when the service's clock showed t. Within a step it is spread evenly.
 func (s *service) realTime(t time.Time) time.Time {
 	s.mu.Lock()

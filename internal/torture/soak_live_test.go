@@ -26,7 +26,7 @@ type soak struct {
 
 func newSoak(t *testing.T, database string, length time.Duration, rate int) *soak {
 	t.Helper()
-	p := profile{Database: database, Merchants: 3, Rate: rate, Forged: 3, Faults: time.Minute}
+	p := profile{Database: database, Merchants: 3, Rate: rate, Forged: 3, Half: 2, Faults: time.Minute}
 	name := "PostgreSQL"
 	if database == "sqlite" {
 		p.Merchants, name = 1, "SQLite"
@@ -51,6 +51,7 @@ func (s *soak) run() *result {
 		m.cfg.Mutant = "" // what comes to rest need not tell of itself
 	}
 	s.calm()
+	s.sound()
 	r := s.judge()
 	s.sound()
 	r.Length, r.Troubled, r.Took = s.length.Seconds(), lived.Seconds(), time.Since(began).Seconds()
@@ -74,7 +75,7 @@ func (s *soak) live() {
 	for over := false; !over; {
 		select {
 		case err := <-s.failed:
-			require.NoError(s.t, err, "the soak itself failed; seed %d", s.seed)
+			s.campaign.fail(err.Error())
 		case <-ctx.Done():
 			over = true
 		}

@@ -5,6 +5,8 @@ package torture
 import (
 	"bytes"
 	"math/rand/v2"
+
+	"github.com/depositpay/depositpay-go/inbox"
 )
 
 // What anybody can do who knows the webhook URI.
@@ -24,6 +26,9 @@ func (k *customers) flood(r *rand.Rand, times int) {
 }
 
 func (k *customers) forge(id string, times int) {
+	if !k.c.profile.uses(inbox.ChannelWebhook) {
+		return // there is no URI to know
+	}
 	for range times {
 		k.count("forged, before the payment")
 		k.post(id)

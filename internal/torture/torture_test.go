@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
 )
 
@@ -39,6 +40,24 @@ func TestTorture(t *testing.T) {
 			assert.Equal(t, "passed", r.Verdict)
 			assert.NotZero(t, r.Granted)
 			assert.NotZero(t, r.Did[killed])
+		})
+	}
+}
+
+// TestChannels: the same for merchants who use one channel only.
+func TestChannels(t *testing.T) {
+	t.Parallel()
+	for name, channel := range map[string]inbox.Channel{"poll": inbox.ChannelPoll, "webhook": inbox.ChannelWebhook} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := usual("sqlite")
+			p.Channel, p.Rate, p.Silence = channel, 40, 0
+			r := run(t, 41, 6*time.Second, p)
+			t.Log("\n" + r.String())
+			assert.Equal(t, "passed", r.Verdict)
+			assert.NotZero(t, r.Granted)
+			assert.Equal(t, channel == inbox.ChannelPoll, r.Reported.Unclean > 0, "a killed poller leaves a line")
+			assert.Equal(t, channel == inbox.ChannelWebhook, r.Customers["repeated webhooks"] > 0)
 		})
 	}
 }

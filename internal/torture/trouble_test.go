@@ -88,6 +88,7 @@ func (c *campaign) unaided() {
 		patience = 5 * time.Second
 	}
 	for end := time.Now().Add(patience); ; {
+		c.sound()
 		began := time.Now()
 		if c.neglected = neglected(c.read(), c.service.Payments(), c.told.by); len(c.neglected) == 0 || began.After(end) {
 			return
@@ -118,7 +119,9 @@ func (c *campaign) calm() {
 	c.unaided()
 	c.check(c.service.trouble(mockserver.Faults{}))
 	for _, m := range c.merchants {
-		require.NoError(c.t, m.stop(), "a clean stop; seed %d", c.seed)
+		if err := m.stop(); err != nil {
+			c.fail("a clean stop: " + err.Error())
+		}
 	}
 	const passed = 3 * time.Minute
 	c.alone(func(db *sql.DB) {
