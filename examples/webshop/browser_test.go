@@ -14,6 +14,13 @@ const watchShifts = `window.shifted = 0; new PerformanceObserver((list) => {
 	for (const e of list.getEntries()) window.shifted += e.value;
 }).observe({ type: "layout-shift" }); true`
 
+// printed is what the page shows on paper: from now on its print style counts on the screen.
+const printed = `(() => {
+	for (const sheet of document.styleSheets) for (const rule of sheet.cssRules)
+		if (rule.media?.mediaText === "print") rule.media.mediaText = "all";
+	return document.body.innerText;
+})()`
+
 // TestCustomer goes from the catalogue to the receipt, in both languages, on a wide
 // screen and on a phone, and looks at each page on the way.
 func TestCustomer(t *testing.T) {
@@ -21,29 +28,31 @@ func TestCustomer(t *testing.T) {
 	browser := chrome.Start(t)
 	for _, c := range []struct {
 		lang, waiting, paid string
-		width               int64
+		width, height       int64
 	}{
-		{"en", "Waiting for your deposit", "Paid. Thank you!", 1000},
-		{"ko", "입금을 기다립니다", "결제되었습니다. 고맙습니다!", 360},
+		{"en", "Waiting for your deposit", "Paid. Thank you!", 1000, 800},
+		{"ko", "입금을 기다립니다", "결제되었습니다. 고맙습니다!", 360, 740},
 	} {
 		t.Run(c.lang, func(t *testing.T) {
 			t.Parallel()
 			w := start(t)
-			page := browser.Open(t, chrome.Options{Lang: c.lang, Width: c.width})
+			page := browser.Open(t, chrome.Options{Lang: c.lang, Width: c.width, Height: c.height})
 			page.Go(w.mock.URL() + "/store/") // so that the page may go to the checkout
 			page.Go(w.url)
 			look := func(name string) {
 				t.Helper()
 				page.Audit()
-				page.Screenshot("webshop-" + name + "-" + c.lang)
+				picture(page, "webshop-"+name+"-"+c.lang)
 			}
 			look("1-catalogue")
 			page.Submit(".card:nth-child(1) button")
 			page.Go(w.url)
 			page.Submit(".card:nth-child(3) button")
 			look("2-cart")
+			page.Fill("#contact", testContact)
 			page.Submit("#place")
-			page.WaitText("h1", map[string]string{"en": "Dal Goods", "ko": "달 가게"}[c.lang])
+			seller := map[string]string{"en": "Dal Goods", "ko": "달 가게"}[c.lang]
+			page.WaitText("h1", seller)
 			require.True(t, strings.HasPrefix(page.URL(), w.mock.CheckoutURL()), "the checkout page of the service")
 			payToken := strings.TrimPrefix(page.URL(), w.mock.CheckoutURL()+"/")
 			page.Fill("#payer", "김민수")
@@ -67,6 +76,10 @@ func TestCustomer(t *testing.T) {
 			page.WaitText("dd", "37,000")
 			look("6-receipt")
 			require.Contains(t, page.Text("#paper"), payToken)
+			var paper string
+			page.Eval(printed, &paper)
+			require.Contains(t, paper, seller, "the receipt names who has sold")
+			require.NotContains(t, paper, "English", "the page's own parts are not printed")
 		})
 	}
 }
@@ -79,6 +92,7 @@ func TestWithoutScripts(t *testing.T) {
 	page.Go(w.mock.URL() + "/store/")
 	page.Go(w.url)
 	page.Submit(".card:nth-child(2) button")
+	page.Fill("#contact", testContact)
 	page.Submit("#place")
 	payToken := strings.TrimPrefix(page.URL(), w.mock.CheckoutURL()+"/")
 	page.Go(w.url + "/orders")

@@ -98,15 +98,26 @@ type cartView struct {
 	Total int64
 	Order uuid.UUID // the id that the order will have: the form may be sent twice
 	Short bool
+
+	Contact, Wrong string // what was typed, and the key of what is wrong with it
 }
 
 func (s *shop) showCart(w http.ResponseWriter, r *http.Request) error {
+	return s.renderCart(w, r, http.StatusOK, cartView{Order: uuid.New()}, readCart(r))
+}
+
+// askContact shows the cart once more, with what the customer has typed.
+func (s *shop) askContact(w http.ResponseWriter, r *http.Request, data cartView, lines []line) error {
+	s.writeCart(w, lines)
+	return s.renderCart(w, r, http.StatusBadRequest, data, lines)
+}
+
+func (s *shop) renderCart(w http.ResponseWriter, r *http.Request, status int, data cartView, lines []line) error {
 	left, err := s.stock(r.Context())
 	if err != nil {
 		return err
 	}
-	lines := readCart(r)
-	data := cartView{Total: sum(lines), Order: uuid.New()}
+	data.Total = sum(lines)
 	for _, l := range lines {
 		one := cartLine{l, left[l.Product]}
 		data.Short = data.Short || one.Short()
@@ -114,7 +125,7 @@ func (s *shop) showCart(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := s.view(r, "cart", "cart")
 	v.Data = data
-	s.render(w, http.StatusOK, v)
+	s.render(w, status, v)
 	return nil
 }
 

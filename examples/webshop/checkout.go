@@ -38,8 +38,8 @@ func (s *shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	return s.toCheckout(w, r, o)
 }
 
-// newOrder places the order if the goods are there; otherwise it answers with the cart,
-// which says what is short, and returns no order.
+// newOrder places the order if the goods are there and the customer can be reached; otherwise
+// it answers with the cart, which says what is short or missing, and returns no order.
 func (s *shop) newOrder(w http.ResponseWriter, r *http.Request, id uuid.UUID, lines []line) (order, error) {
 	left, err := s.stock(r.Context())
 	if err != nil {
@@ -51,7 +51,11 @@ func (s *shop) newOrder(w http.ResponseWriter, r *http.Request, id uuid.UUID, li
 		http.Redirect(w, r, "/cart", http.StatusSeeOther)
 		return order{}, nil
 	}
-	return s.place(r.Context(), id, lines, chosen(r))
+	contact, wrong := contactForm(r)
+	if wrong != "" {
+		return order{}, s.askContact(w, r, cartView{Order: id, Contact: contact, Wrong: wrong}, lines)
+	}
+	return s.place(r.Context(), id, lines, chosen(r), contact)
 }
 
 // toCheckout sends the customer to pay, with a payment made now if there is none yet.

@@ -64,11 +64,13 @@ func fields(pairs ...string) url.Values {
 	return form
 }
 
+const testContact = "010-1234-5678"
+
 // order orders something and returns the order's id and its payment.
 func (v *visitor) order(product string, count int) (id, payToken string) {
 	v.t.Helper()
 	id = uuid.NewString()
-	link := v.done("/orders", "order", id, "count-"+product, fmt.Sprint(count))
+	link := v.done("/orders", "order", id, "count-"+product, fmt.Sprint(count), "contact", testContact)
 	return id, link[strings.LastIndexByte(link, '/')+1:]
 }
 

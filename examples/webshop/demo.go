@@ -13,6 +13,12 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
+// guide is what somebody needs who has just started the demo.
+const guide = `bank phone    %s/_mock/ui/phone   (play the customer's bank here)
+my orders     http://%s/orders   (an order turns to paid here; the checkout page has no way back)
+password      %s   (of the back office, for this run)
+`
+
 // demo runs the shop and the mock of the service together, with a password made up for
 // this run.
 func demo(ctx context.Context, cfg settings, ln net.Listener, out io.Writer) error {
@@ -38,6 +44,6 @@ func demo(ctx context.Context, cfg settings, ln net.Listener, out io.Writer) err
 	}
 	defer func() { _ = mock.Close() }()
 	cfg.BaseURL, cfg.CheckoutURL, cfg.Token = mock.URL(), mock.CheckoutURL(), mock.Token()
-	_, _ = fmt.Fprintf(out, "bank phone    %s/_mock/   (play the customer's bank here)\npassword      %s   (of the back office, for this run)\n", mock.URL(), cfg.OfficePassword)
+	_, _ = fmt.Fprintf(out, guide, mock.URL(), ln.Addr(), cfg.OfficePassword)
 	return serve(ctx, cfg, ln, out)
 }

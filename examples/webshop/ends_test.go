@@ -105,6 +105,7 @@ func TestNothingPaid(t *testing.T) {
 	id, payToken := v.order("tea", 1)
 	w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id, Method: payments.MethodCulture}, "0")
 	keeper.shows("/office/review", "Nothing was paid")
+	v.shows("/orders/"+id, "No money has come by this payment.")
 	keeper.done("/office/review", "key", payToken, "do", "reject", "reason", "the voucher has failed")
 	v.shows("/orders/"+id, "We could not accept your deposit", "Get a new payment link")
 	page := v.get("/orders/" + id)
@@ -147,7 +148,7 @@ func TestMendedRecord(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, written)
 	keeper.shows("/office/owed", "Rejected: ₩20,000")
-	require.NotContains(t, keeper.get("/office/review"), "hand the goods over", "the money may be on its way back")
+	require.NotContains(t, keeper.get("/office/review"), "the order counts as paid", "the money may be on its way back")
 	resp, _ := keeper.post("/office/review", fields("key", payToken, "do", "approve", "reason", "after all"))
 	require.Equal(t, http.StatusConflict, resp.StatusCode)
 	w.comes(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "28000")
@@ -178,14 +179,14 @@ func TestMendedTwice(t *testing.T) {
 		keeper.done("/office/review", "key", first, "do", "reject", "reason", "still too little")
 		keeper.shows("/office/owed", "Rejected: ₩25,000", "rejected by Mina: still too little")
 		require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
-		require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
+		require.Contains(t, keeper.get("/office/failed"), "Every payment is booked.")
 
 		second := mended() // and it is rejected by a tool that knows nothing of the shop
 		require.NoError(t, w.shop.box.Reject(t.Context(), second, inbox.Decision{Actor: "Jun", Reason: "too little"}))
-		keeper.shows("/office", "<strong>1</strong> Failed")
+		keeper.shows("/office", "<strong>1</strong> Not booked")
 		keeper.shows("/office/failed", second, "₩25,000")
 		keeper.done("/office/failed", "key", second, "do", "return", "reason", "all of it")
-		require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
+		require.Contains(t, keeper.get("/office/failed"), "Every payment is booked.")
 		require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
 
 		third := mended() // and the first sum is sent back meanwhile
@@ -300,7 +301,7 @@ func TestPaidTwice(t *testing.T) {
 	w.pay(first, 0)
 	w.pay(second, 0)
 	v.shows("/orders/"+id, "Paid. Thank you!", "₩19,000 came although the order was paid.", "We give ₩19,000 back to you.")
-	keeper.shows("/office/owed", "Paid twice: ₩19,000")
+	keeper.shows("/office/owed", "Paid twice: ₩19,000", "The shop sends no money by itself.")
 	keeper.shows("/office", "To give back ₩19,000")
 	require.EqualValues(t, 499, w.left("spoon"))
 }
@@ -319,7 +320,7 @@ func TestSecondPaymentDiffers(t *testing.T) {
 	w.pay(second, 100)
 	v.shows("/orders/"+id, "₩100 has come as well.")
 	keeper.shows("/office/review", "₩100", "Paid twice")
-	require.NotContains(t, keeper.get("/office/review"), "hand the goods over", "they have been")
+	require.NotContains(t, keeper.get("/office/review"), "the order counts as paid", "they have been")
 	resp, _ := keeper.post("/office/review", fields("key", second, "do", "approve", "reason", "from an old page"))
 	require.Equal(t, http.StatusConflict, resp.StatusCode)
 	keeper.done("/office/review", "key", second, "do", "reject", "reason", "nothing to buy")
@@ -332,9 +333,10 @@ func TestPaidLate(t *testing.T) {
 	v := w.visitor()
 	id, payToken := v.order("cup", 1)
 	w.now.add(2 * time.Hour)
-	v.shows("/orders/"+id, "The time to pay is over", "the order still counts while the goods last")
+	v.shows("/orders/"+id, "The time to pay is over", "the order still counts while the goods last", "Deadline")
 	w.pay(payToken, 0)
 	v.shows("/orders/"+id, "Paid. Thank you!")
+	require.NotContains(t, v.get("/orders/"+id), "Deadline", "there is nothing left to pay")
 	require.EqualValues(t, 499, w.left("cup"))
 }
 
@@ -362,7 +364,7 @@ func TestSoldOut(t *testing.T) {
 	require.NoError(t, err)
 	v := w.visitor()
 	first, payFirst := v.order("spoon", 2)
-	second := v.done("/orders", "order", "7d6a2c52-1b7e-4a53-9d7c-0f6d2f1f5a11", "count-spoon", "2", "count-cup", "4")
+	second := v.done("/orders", "order", "7d6a2c52-1b7e-4a53-9d7c-0f6d2f1f5a11", "count-spoon", "2", "count-cup", "4", "contact", testContact)
 	w.pay(payFirst, 0)
 	v.shows("/orders/"+first, "Paid. Thank you!")
 	w.pay(second[len(second)-36:], 0)
@@ -384,7 +386,7 @@ func TestSameFormTwice(t *testing.T) {
 	link := v.done("/orders", "order", id, "count-cup", "1")
 	require.Equal(t, w.mock.CheckoutURL()+"/"+payToken, link)
 	require.Len(t, w.mock.Payments(), 1)
-	o, err := w.shop.place(t.Context(), uuid.MustParse(id), nil, korean) // when both come at once
+	o, err := w.shop.place(t.Context(), uuid.MustParse(id), nil, korean, "") // when both come at once
 	require.NoError(t, err)
 	require.Equal(t, "en", o.Lang, "the first one counts")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -64,64 +63,6 @@ func outdated(err error) error {
 		return errOutdated
 	}
 	return err
-}
-
-const recentOrders = 100
-
-// showOffice lists the newest orders.
-func (s *shop) showOffice(w http.ResponseWriter, r *http.Request, actor string) error {
-	status, err := s.box.Status(r.Context())
-	if err != nil {
-		return err
-	}
-	orders, err := all(r.Context(), s.db.read, scanOrder, selectOrder+` ORDER BY created_at DESC, id LIMIT $1`, recentOrders)
-	if err != nil {
-		return err
-	}
-	data := struct {
-		Orders               []orderView
-		Review, Failed, Owed int64
-	}{Review: status.Count[inbox.StageReview]}
-	if data.Failed, err = s.failedCount(r.Context()); err != nil {
-		return err
-	}
-	if data.Owed, err = s.owedCount(r.Context()); err != nil {
-		return err
-	}
-	for _, o := range orders {
-		if o.Lines, err = linesOf(r.Context(), s.db.read, o.ID); err != nil {
-			return err
-		}
-		seen, err := s.look(r.Context(), o)
-		if err != nil {
-			return err
-		}
-		data.Orders = append(data.Orders, seen)
-	}
-	s.render(w, http.StatusOK, s.officeView(r, "office", actor, data))
-	return nil
-}
-
-// failedCount leaves out what goes back: that is decided.
-func (s *shop) failedCount(ctx context.Context) (n int64, err error) {
-	for e, err := range s.box.List(ctx, inbox.Filter{Stages: []inbox.Stage{inbox.StageDead}}) {
-		if err != nil {
-			return 0, err
-		}
-		decided, err := s.goesBack(ctx, e)
-		if err != nil {
-			return 0, err
-		}
-		if !decided {
-			n++
-		}
-	}
-	return n, nil
-}
-
-func (s *shop) owedCount(ctx context.Context) (n int64, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM deposits WHERE give_back > 0 AND returned_at = 0`).Scan(&n)
-	return n, err
 }
 
 // owedPage bounds what one page shows; the rest follows as the money is sent.

@@ -35,13 +35,12 @@ func TestApprove(t *testing.T) {
 			w.pay(payToken, 23_000)
 			customer.Wait(`document.querySelector("[data-state=checking]")`)
 			customer.Audit()
-			customer.Screenshot("webshop-checking-" + c.lang)
 
 			keeper := browser.Open(t, chrome.Options{Lang: c.lang, Width: c.width, Dark: c.width == 360, Statuses: []int{403}})
 			look := func(name string) {
 				t.Helper()
 				keeper.Audit()
-				keeper.Screenshot("webshop-office-" + name + "-" + c.lang)
+				picture(keeper, "webshop-office-"+name+"-"+c.lang)
 			}
 			keeper.Go(w.url + "/office/review")
 			keeper.Fill("#name", "미나")
@@ -60,7 +59,7 @@ func TestApprove(t *testing.T) {
 			customer.WaitText(".big", c.paid)
 			for _, name := range []string{"failed", "owed", "books"} {
 				keeper.Submit(`.tabs a[href="/office/` + name + `"]`)
-				look("4-" + name)
+				keeper.Audit()
 			}
 			lines, err := w.shop.box.Audit(t.Context(), payToken)
 			require.NoError(t, err)
@@ -87,7 +86,7 @@ func TestRunAgain(t *testing.T) {
 	v.shows("/orders/"+id, "We are looking at your order")
 	keeper.done("/office/failed", "key", payToken, "do", "again", "reason", "the order is back")
 	v.shows("/orders/"+id, "Paid. Thank you!")
-	keeper.shows("/office/failed", "Every payment was handed over.")
+	keeper.shows("/office/failed", "Every payment is booked.")
 	require.EqualValues(t, 499, w.left("cup"))
 }
 
@@ -102,12 +101,12 @@ func TestGiveBackFailed(t *testing.T) {
 	_, err := w.shop.db.write.ExecContext(t.Context(), rename, id, "lost")
 	require.NoError(t, err)
 	w.pay(payToken, 0)
-	keeper.shows("/office/failed", "Give the money back")
+	keeper.shows("/office/failed", "List under “To give back”")
 	resp, _ := keeper.post("/office/failed", fields("key", payToken, "do", "keep it", "reason", "x"))
 	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
 	keeper.done("/office/failed", "key", payToken, "do", "return", "reason", "nobody knows the order")
-	require.Contains(t, keeper.get("/office/failed"), "Every payment was handed over.")
-	require.Contains(t, keeper.get("/office"), "<strong>0</strong> Failed")
+	require.Contains(t, keeper.get("/office/failed"), "Every payment is booked.")
+	require.Contains(t, keeper.get("/office"), "<strong>0</strong> Not booked")
 	resp, _ = keeper.post("/office/failed", fields("key", payToken, "do", "return", "reason", "once more"))
 	require.Equal(t, http.StatusConflict, resp.StatusCode, "it was decided")
 	keeper.shows("/office/owed", "Rejected: ₩28,000", "rejected by Mina: nobody knows the order")

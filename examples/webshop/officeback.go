@@ -107,8 +107,8 @@ func (s *shop) undecided(ctx context.Context, key string) (inbox.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	decided, err := s.goesBack(ctx, e)
-	if err == nil && (decided || e.Stage != inbox.StageDead) {
+	sum, booked, err := lineOf(ctx, s.db.read, e.Key)
+	if err == nil && (goesBack(e, sum, booked) || e.Stage != inbox.StageDead) {
 		err = errOutdated
 	}
 	return e, err
@@ -162,15 +162,14 @@ func isRejected(e inbox.Entry) bool { return strings.HasPrefix(e.Reason, "reject
 
 // goesBack tells whether a dead payment is decided on: its money goes back. It is not if the
 // books have another sum than the record, which the service has mended then.
-func (s *shop) goesBack(ctx context.Context, e inbox.Entry) (decided bool, err error) {
+func goesBack(e inbox.Entry, sum int64, booked bool) (decided bool) {
 	if e.Stage != inbox.StageDead {
-		return false, nil
+		return false
 	}
-	sum, found, err := lineOf(ctx, s.db.read, e.Key)
-	if found && names(e) {
-		return sum == whole(e.Payment.PaidAmount), err
+	if booked && names(e) {
+		return sum == whole(e.Payment.PaidAmount)
 	}
-	return found || isRejected(e), err
+	return booked || isRejected(e)
 }
 
 // lineOf is the sum that the books have of a payment, if it is on them.

@@ -47,27 +47,18 @@ func (h heldView) Won() int64 { return whole(h.Payment.PaidAmount) }
 // heldPage bounds what one page shows; the rest follows as these are decided.
 const heldPage = 50
 
-// held reads the payments of a stage with all that a person needs to decide.
-func (s *shop) held(ctx context.Context, stage inbox.Stage) ([]heldView, error) {
+// review reads the payments in review with all that a person needs to decide.
+func (s *shop) review(ctx context.Context) ([]heldView, error) {
 	var found []heldView
-	for e, err := range s.box.List(ctx, inbox.Filter{Stages: []inbox.Stage{stage}}) {
+	for e, err := range s.box.List(ctx, inbox.Filter{Stages: []inbox.Stage{inbox.StageReview}, Limit: heldPage}) {
 		if err != nil {
 			return nil, err
-		}
-		decided, err := s.goesBack(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		if decided {
-			continue
 		}
 		h, err := s.complete(ctx, heldView{Entry: e})
 		if err != nil {
 			return nil, err
 		}
-		if found = append(found, h); len(found) == heldPage {
-			break
-		}
+		found = append(found, h)
 	}
 	return found, nil
 }
@@ -95,7 +86,7 @@ func (s *shop) complete(ctx context.Context, h heldView) (heldView, error) {
 }
 
 func (s *shop) showReview(w http.ResponseWriter, r *http.Request, actor string) error {
-	found, err := s.held(r.Context(), inbox.StageReview)
+	found, err := s.review(r.Context())
 	if err != nil {
 		return err
 	}
@@ -144,7 +135,7 @@ func (s *shop) approve(ctx context.Context, key string, by inbox.Decision) error
 }
 
 func (s *shop) showFailed(w http.ResponseWriter, r *http.Request, actor string) error {
-	found, err := s.held(r.Context(), inbox.StageDead)
+	found, err := s.failed(r.Context())
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,7 @@ func sum(lines []line) (total int64) {
 // order is an order as the shop has it. Its id is a secret between shop and customer.
 type order struct {
 	ID, Status, Lang, PayToken string
+	Contact                    string // for the back office alone: others may know the order's address
 	Total, Links               int64
 	CreatedAt, Deadline        time.Time
 	Lines                      []line
@@ -54,7 +55,7 @@ const maxLinks = 5
 
 // place stores an order under an id that the cart's form has made, so that a form which is
 // sent twice is one order.
-func (s *shop) place(ctx context.Context, id uuid.UUID, lines []line, in lang) (order, error) {
+func (s *shop) place(ctx context.Context, id uuid.UUID, lines []line, in lang, contact string) (order, error) {
 	now := s.now()
 	err := s.db.change(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `INSERT INTO orders (id, status, total, lang, created_at, deadline)
@@ -72,7 +73,7 @@ func (s *shop) place(ctx context.Context, id uuid.UUID, lines []line, in lang) (
 				return err
 			}
 		}
-		return nil
+		return keepContact(ctx, tx, id.String(), contact)
 	})
 	if err != nil {
 		return order{}, fmt.Errorf("webshop: place order %s: %w", id, err)
@@ -134,11 +135,12 @@ func (s *shop) cancel(ctx context.Context, id string) error {
 	return err
 }
 
-const selectOrder = `SELECT id, status, lang, pay_token, total, links, created_at, deadline FROM orders`
+const selectOrder = `SELECT id, status, lang, pay_token, total, links, created_at, deadline, coalesce(contact, '')
+	FROM orders LEFT JOIN contacts ON order_id = id`
 
 func scanOrder(rows *sql.Rows, o *order) error {
 	var created, deadline int64
-	err := rows.Scan(&o.ID, &o.Status, &o.Lang, &o.PayToken, &o.Total, &o.Links, &created, &deadline)
+	err := rows.Scan(&o.ID, &o.Status, &o.Lang, &o.PayToken, &o.Total, &o.Links, &created, &deadline, &o.Contact)
 	o.CreatedAt, o.Deadline = time.Unix(created, 0), time.Unix(deadline, 0)
 	return err
 }

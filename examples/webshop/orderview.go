@@ -19,6 +19,7 @@ import (
 type deposit struct {
 	Payment, OrderID, Method, Outcome, ReturnedBy string
 	RefusedBy, Why                                string // if a person decided that it goes back
+	Contact                                       string // of who placed the order
 	Amount, GiveBack                              int64
 	VerifiedAt, ReturnedAt                        time.Time
 }
@@ -37,12 +38,12 @@ func (d deposit) MethodKey() string {
 	return "method.other"
 }
 
-const selectDeposit = `SELECT payment, order_id, method, outcome, returned_by, coalesce(refused_by, ''), coalesce(why, ''),
-	amount, give_back, verified_at, returned_at FROM deposits LEFT JOIN refusals USING (payment)`
+const selectDeposit = `SELECT payment, order_id, method, outcome, returned_by, coalesce(refused_by, ''), coalesce(why, ''), coalesce(contact, ''),
+	amount, give_back, verified_at, returned_at FROM deposits LEFT JOIN refusals USING (payment) LEFT JOIN contacts USING (order_id)`
 
 func scanDeposit(rows *sql.Rows, d *deposit) error {
 	var verified, returned int64
-	err := rows.Scan(&d.Payment, &d.OrderID, &d.Method, &d.Outcome, &d.ReturnedBy, &d.RefusedBy, &d.Why, &d.Amount, &d.GiveBack, &verified, &returned)
+	err := rows.Scan(&d.Payment, &d.OrderID, &d.Method, &d.Outcome, &d.ReturnedBy, &d.RefusedBy, &d.Why, &d.Contact, &d.Amount, &d.GiveBack, &verified, &returned)
 	d.VerifiedAt, d.ReturnedAt = since(verified), since(returned)
 	return err
 }

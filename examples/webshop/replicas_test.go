@@ -69,6 +69,7 @@ func TestReplicas(t *testing.T) {
 	require.Zero(t, count(t, db, `SELECT count(*) FROM depositpay_payments WHERE stage IN (1, 2, 4, 5)`))
 	for _, r := range replicas[1:] {
 		r.stop()
+		require.NotContains(t, r.out.String(), testContact, "nobody else is told")
 	}
 }
 
@@ -126,7 +127,7 @@ func explain(t *testing.T, dsn string, mock *mockserver.Server, replicas []*repl
 func buy(w *world, id string) {
 	v := w.visitor()
 	defer v.client.CloseIdleConnections()
-	form := fields("order", id, "count-tea", "2", "count-spoon", "1")
+	form := fields("order", id, "count-tea", "2", "count-spoon", "1", "contact", testContact)
 	var payToken string
 	for payToken == "" {
 		resp, err := v.client.PostForm(v.url+"/orders", form)

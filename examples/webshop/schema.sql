@@ -12,7 +12,13 @@ CREATE TABLE IF NOT EXISTS orders (
 	created_at BIGINT NOT NULL,  -- Unix seconds, as all times here
 	deadline   BIGINT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS orders_by_time ON orders (created_at);
+DROP INDEX IF EXISTS orders_by_time; -- of older versions
+CREATE INDEX IF NOT EXISTS orders_by_key ON orders (created_at, id);
+-- How customers can be reached. Orders of older versions have no line here.
+CREATE TABLE IF NOT EXISTS contacts (
+	order_id TEXT PRIMARY KEY,
+	contact  TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS order_lines (
 	order_id TEXT NOT NULL,
 	product  TEXT NOT NULL,
@@ -39,6 +45,8 @@ CREATE TABLE IF NOT EXISTS deposits (
 	returned_by TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS deposits_by_order ON deposits (order_id);
+CREATE INDEX IF NOT EXISTS deposits_by_time ON deposits (verified_at, payment);
+CREATE INDEX IF NOT EXISTS deposits_owed ON deposits (verified_at) WHERE give_back > 0 AND returned_at = 0;
 -- Records that name no payment, and came before the service was asked for all that are open.
 CREATE TABLE IF NOT EXISTS asked (
 	record TEXT PRIMARY KEY -- its key in the ledger

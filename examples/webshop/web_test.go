@@ -158,7 +158,7 @@ func TestNoService(t *testing.T) {
 	v := w.visitor()
 	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "create", Kind: "status-before", Status: 500}))
 	id := uuid.NewString()
-	require.Equal(t, "/orders/"+id, v.done("/orders", "order", id, "count-tea", "1"))
+	require.Equal(t, "/orders/"+id, v.done("/orders", "order", id, "count-tea", "1", "contact", testContact))
 	require.Contains(t, v.get("/orders/"+id), "The payment could not be prepared")
 	for range maxLinks { // what was not created does not count
 		resp, _ := v.post("/orders/"+id+"/pay", nil)
@@ -191,7 +191,7 @@ func TestImpatient(t *testing.T) {
 		t.Cleanup(front.Close)
 		cfg.BaseURL = front.URL
 	})
-	o, err := w.shop.place(t.Context(), uuid.New(), []line{{"cup", 28_000, 1}}, english)
+	o, err := w.shop.place(t.Context(), uuid.New(), []line{{"cup", 28_000, 1}}, english, testContact)
 	require.NoError(t, err)
 	ctx, leave := context.WithCancel(t.Context())
 	linked := make(chan error, 1)
