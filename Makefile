@@ -35,7 +35,7 @@ lint:
 test:
 	@sh internal/ci/test.sh
 
-# Breaks the code in some eighty ways, one at a time, and sees a test fail each time.
+# Breaks the code in some hundred ways, one at a time, and sees a test fail each time.
 mutants:
 	DEPOSITPAY_MUTANTS=1 go test -count=1 -timeout 30m -parallel 3 ./internal/mutants
 

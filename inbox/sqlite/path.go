@@ -63,6 +63,9 @@ func refuse(path, why string) error {
 	return &Error{Op: "open", File: path, Kind: ErrPath, Err: errors.New(why)}
 }
 
+// syncNames is syncDirectory, which the tests watch.
+var syncNames = syncDirectory
+
 // makeDirectory creates what is missing of directory, for this user alone, and makes it
 // last: a database that is durable in a directory that is not would be lost with it.
 func makeDirectory(directory string) error {
@@ -77,7 +80,7 @@ func makeDirectory(directory string) error {
 		return err
 	}
 	for _, made := range missing {
-		if err := syncDirectory(filepath.Dir(made)); err != nil {
+		if err := syncNames(filepath.Dir(made)); err != nil {
 			return err
 		}
 	}
@@ -90,7 +93,7 @@ func makeDirectory(directory string) error {
 func prepare(file string) error {
 	created, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the caller's choice
 	if err == nil {
-		return errors.Join(created.Close(), syncDirectory(filepath.Dir(file)))
+		return errors.Join(created.Close(), syncNames(filepath.Dir(file)))
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return err

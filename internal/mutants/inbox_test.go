@@ -226,4 +226,19 @@ var inboxMutants = []mutant{
 		"\"FULL\", within(2, 3)", "\"FULL\", within(1, 3)",
 		"./inbox/internal/pragma", "TestMutants$/^synchronous=normal",
 	},
+	{
+		"a new directory is not made last", "inbox/sqlite/path.go",
+		"if err := syncNames(filepath.Dir(made)); err != nil {", "if made == \"\" {\n\t\t\tvar err error",
+		"./inbox/sqlite", "TestNamesAreSynced",
+	},
+	{
+		"a new file's name is not made last", "inbox/sqlite/path.go",
+		"errors.Join(created.Close(), syncNames(filepath.Dir(file)))", "created.Close()",
+		"./inbox/sqlite", "TestNamesAreSynced",
+	},
+	{
+		"the name is made last before there is one", "inbox/sqlite/path.go",
+		"created, err := os.OpenFile(file,", "early := syncNames(filepath.Dir(file))\n\tsyncNames := func(string) error { return early }\n\tcreated, err := os.OpenFile(file,",
+		"./inbox/sqlite", "TestNamesAreSynced",
+	},
 }

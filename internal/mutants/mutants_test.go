@@ -3,7 +3,6 @@ package mutants_test
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -182,44 +181,43 @@ func TestApplies(t *testing.T) {
 	}
 }
 
+// TestMutants and TestUnbroken run beside each other, so that both meet the same machine.
 func TestMutants(t *testing.T) {
-	if os.Getenv("DEPOSITPAY_MUTANTS") == "" {
-		t.Skip("SKIPPED: every mutant compiles a package anew, which takes minutes; make mutants runs them, and so does CI")
-	}
-	root := root(t)
+	t.Parallel()
+	onDemand(t)
 	for _, m := range all() {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", m.overlay(t, root), "-count=1", "-timeout=30s",
-				"-vet=off", "-ldflags=-s -w", "-run", "^"+m.test+"$", m.pkg) // what is built is thrown away: quickly
-			cmd.Dir = root
-			// What must happen in the end, and does not, is waited for this long.
-			cmd.Env = append(os.Environ(), "DEPOSITPAY_TEST_PATIENCE=4s")
-			out, err := cmd.CombinedOutput()
+			out, err := run(t, m.test, m.pkg, "-overlay", m.overlay(t, root(t)))
 			require.Error(t, err, "no test noticed:\n%s", out)
-			require.NotContains(t, string(out), "[build failed]", "%s", out)
-			require.Contains(t, string(out), "FAIL", "%s", out)
-			require.NotContains(t, string(out), "no tests to run")
+			require.NoError(t, m.caught(out), "%s", out)
 		})
 	}
 }
 
-// TestUnbroken: the tests that catch the mutants pass without them. Otherwise whatever fails
-// would seem to catch.
+// TestUnbroken: the tests that catch the mutants pass without them, run in the same way.
+// Otherwise whatever fails would seem to catch.
 func TestUnbroken(t *testing.T) {
-	if os.Getenv("DEPOSITPAY_MUTANTS") == "" {
-		t.Skip("SKIPPED: it belongs to the mutants; make mutants runs it, and so does CI")
-	}
-	tests := map[string]string{}
+	t.Parallel()
+	onDemand(t)
+	tests := map[string][]string{}
 	for _, m := range all() {
-		tests[m.pkg] += "|^" + m.test + "$"
+		tests[m.pkg] = append(tests[m.pkg], m.test)
 	}
-	for pkg, pattern := range tests {
-		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=5m", "-vet=off", "-ldflags=-s -w", "-run", pattern[1:], pkg)
-		cmd.Dir = root(t)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.NotContains(t, string(out), "no tests to run")
+	for pkg, names := range tests {
+		t.Run(pkg, func(t *testing.T) {
+			t.Parallel()
+			out, err := run(t, strings.Join(names, "$|^"), pkg)
+			require.NoError(t, err, "%s", out)
+			require.NotContains(t, out, "no tests to run")
+		})
+	}
+}
+
+func onDemand(t *testing.T) {
+	t.Helper()
+	if os.Getenv("DEPOSITPAY_MUTANTS") == "" {
+		t.Skip("SKIPPED: every mutant compiles a package anew, which takes minutes; make mutants runs them, and so does CI")
 	}
 }
 

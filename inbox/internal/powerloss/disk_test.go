@@ -49,7 +49,7 @@ type naming struct {
 }
 
 // newDisk watches dir. Files that are there count as synced: package inbox/sqlite creates
-// the two databases itself, and syncs the directory.
+// the two databases itself, and syncs the directory; its TestNamesAreSynced sees to that.
 func newDisk(dir string, rng *rand.Rand) *disk {
 	d := &disk{dir: dir, rng: rng, names: map[string]*node{}, synced: map[string]*node{}, off: make(chan struct{}), left: -1}
 	disks.Store(dir, d)
