@@ -15,7 +15,8 @@ import (
 )
 
 // FuzzRequests sends any body to any endpoint. Whatever it is, the service
-// answers 200 with one JSON value, and the log shows no token.
+// answers 200 with one JSON value, and the log shows no token. (The control API, which
+// answers otherwise, has FuzzControl.)
 func FuzzRequests(f *testing.F) {
 	f.Add("/payments", "", `{"token":"test_demo","title":"T","identifier":"i","amount":1e4,"items":[{"name":"n","price":1}]}`)
 	f.Add("/payments/confirm", "", `{"token":"test_demo","payToken":"x"}`)

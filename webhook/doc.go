@@ -48,7 +48,19 @@
 //	429  a limit is reached; Retry-After
 //	503  not confirmed, not handed over, or not in time; Retry-After
 //
-// An unknown id, an unpaid payment and a failing service are all the same 503.
+// All answers of one status are alike, byte for byte, and a confirm that fails is 503,
+// whether the id is unknown, the payment unpaid or the service down. What a sender can tell
+// all the same:
+//
+//   - that a payment is COMPLETE: 200;
+//   - for [Config.RefusedInterval], that the service has just refused an id (429), from one
+//     whose confirm had no answer (503);
+//   - while [Config.ConfirmRate] is used up, a payment that a [Ledger] expects (503) from an
+//     id that it does not know (429);
+//   - by the time that an answer takes, whether the service was asked.
+//
+// It is no use for finding ids, which are random UUIDs; who has one has the checkout link,
+// and learns nothing of other payments.
 //
 // # After a confirm
 //

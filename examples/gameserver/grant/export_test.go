@@ -1,6 +1,10 @@
 package grant
 
-import "net/http"
+import (
+	"context"
+	"net"
+	"net/http"
+)
 
 // PlainTransport is the transport of HTTP's default client, of its own for a test.
 func PlainTransport() *http.Transport { return plainHTTP.Transport.(*http.Transport).Clone() }
@@ -17,3 +21,16 @@ var Statements = map[string]string{
 
 // BatchSize is how many units one player gets in a row.
 const BatchSize = batchSize
+
+// ExecRCON runs a command on a connection that is logged in already.
+func ExecRCON(ctx context.Context, conn net.Conn, command string) (string, error) {
+	return (&rconConn{Conn: conn}).exec(ctx, command)
+}
+
+// AuthRCON logs in on a connection.
+func AuthRCON(ctx context.Context, conn net.Conn, password string) error {
+	return (&rconConn{Conn: conn}).auth(ctx, password)
+}
+
+// ErrRCONPassword is what AuthRCON says of a wrong password.
+var ErrRCONPassword = errRCONPassword

@@ -1,0 +1,93 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// TestProbing: what a stranger can learn of an id, while ConfirmRate lasts and after. Beyond
+// the status nothing tells two ids apart.
+func TestProbing(t *testing.T) {
+	t.Parallel()
+	refused := &payments.Error{Op: "Confirm", Code: "NOT_PAID"}
+	alike := map[int]string{}
+	for name, test := range map[string]struct {
+		standing    webhook.Standing
+		says        error // the service, or nil for COMPLETE
+		again       bool  // the id was named just before
+		with, spent int   // the answer with rate left, and without
+	}{
+		"unknown":                  {webhook.StandingUnknown, refused, false, 503, 429},
+		"unknown, just refused":    {webhook.StandingUnknown, refused, true, 429, 429},
+		"unknown, in doubt":        {webhook.StandingUnknown, payments.ErrAmbiguous, true, 503, 429},
+		"unknown, paid":            {webhook.StandingUnknown, nil, false, 200, 429},
+		"the own, unpaid":          {webhook.StandingExpected, refused, false, 503, 503},
+		"the own, just refused":    {webhook.StandingExpected, refused, true, 429, 429},
+		"the own, in doubt":        {webhook.StandingExpected, payments.ErrAmbiguous, true, 503, 503},
+		"the own, paid":            {webhook.StandingExpected, nil, false, 200, 200},
+		"handled":                  {webhook.StandingHandled, refused, false, 200, 200},
+		"handled, and named again": {webhook.StandingHandled, refused, true, 200, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for rate, want := range map[bool]int{true: test.with, false: test.spent} {
+				got, text := probe(t, test.standing, test.says, test.again, rate)
+				assert.Equal(t, want, got, "rate left: %t", rate)
+				if alike[got] == "" {
+					alike[got] = text
+				}
+				assert.Equal(t, alike[got], text, "two answers of one status differ")
+			}
+		})
+	}
+	require.Len(t, alike, 3)
+}
+
+// probe names an id, and returns the status and all that is sent with it.
+func probe(t *testing.T, standing webhook.Standing, says error, again, rateLeft bool) (status int, text string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { // no time passes
+		id, other := uuid.New(), uuid.New()
+		l := &standings{ledger{standing: standing}, other}
+		h := newHandler(t, webhook.Config{Sink: l, ConfirmBurst: 2, Client: confirmerFunc(
+			func(_ context.Context, asked uuid.UUID) (payments.Payment, error) {
+				if asked == other {
+					return payments.Payment{}, errTest
+				}
+				return payments.Payment{ID: asked, Status: payments.StatusComplete}, says
+			})})
+		if again {
+			serve(h, named(id))
+		}
+		for !rateLeft && serve(h, named(other)).Code != http.StatusTooManyRequests {
+			continue
+		}
+		w := serve(h, named(id))
+		var dump bytes.Buffer
+		require.NoError(t, w.Result().Header.Write(&dump))
+		status, text = w.Code, dump.String()+w.Body.String()
+	})
+	return status, text
+}
+
+// standings is a ledger that does not know one of the ids.
+type standings struct {
+	ledger
+	unknown uuid.UUID
+}
+
+func (s *standings) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, error) {
+	if id == s.unknown {
+		return webhook.StandingUnknown, nil
+	}
+	return s.ledger.Standing(ctx, id)
+}
