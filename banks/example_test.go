@@ -79,9 +79,32 @@ func ExampleClient_ListDetailed() {
 	// again? false lost? true
 }
 
+// A client asks the service; what is wrong with a Config is said at once.
+func ExampleNew() {
+	mock, err := mockserver.New(mockserver.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = mock.Close() }()
+	client, err := banks.New(banks.Config{BaseURL: mock.URL(), Transport: mock.Transport()}) // yours has no Transport
+	if err != nil {
+		log.Fatal(err)
+	}
+	list, err := client.List(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("there are banks:", len(list) > 0)
+	_, err = banks.New(banks.Config{BaseURL: "pay.example.com/api"})
+	fmt.Println(err)
+	// Output:
+	// there are banks: true
+	// banks: New: Config.BaseURL: is not an absolute URL such as "https://host/path"
+}
+
 // In the app: each notification of the phone comes by here. Nothing is sent to a service in
 // this example, so it has no output.
-func ExampleNew() {
+func ExampleNew_app() {
 	upload := func(ctx context.Context, notification banks.Notification) error {
 		client, err := banks.New(banks.Config{BaseURL: "https://pay.example.com/api"})
 		if err != nil {

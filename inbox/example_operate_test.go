@@ -20,7 +20,7 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// exampleShop is what the examples of this file share: the service, a client, a ledger.
+// exampleShop is what the examples share: the service, a client, a ledger.
 type exampleShop struct {
 	mock   *mockserver.Server
 	client *payments.Client
@@ -32,7 +32,9 @@ type exampleShop struct {
 func openExampleShop(handler inbox.Handler) exampleShop {
 	mock, err := mockserver.New(mockserver.Config{})
 	check(err)
-	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport()})
+	client, err := payments.New(payments.Config{
+		BaseURL: mock.URL(), CheckoutURL: "https://pay.example.com/checkout", Token: mock.Token(), Transport: mock.Transport(),
+	})
 	check(err)
 	dir, err := os.MkdirTemp("", "shop")
 	check(err)

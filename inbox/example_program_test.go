@@ -93,8 +93,9 @@ func customer(stop func(), mock *mockserver.Server, box *inbox.Inbox, checkouts 
 	exampleShop{box: box}.await(inbox.StageDead)
 }
 
-// In production: the ledger is a file of the shop, or a database that it has.
-func ExampleOpen() {
+// In production: the ledger is a file of the shop, or a database that it has. It is not run
+// here, for its path is a server's.
+func ExampleOpen_production() {
 	open := func(ctx context.Context, client *payments.Client, mux *http.ServeMux, req payments.CreateRequest) error {
 		grant := func(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 			result, err := tx.ExecContext(ctx, `UPDATE orders SET paid = true WHERE id = $1 AND NOT paid`, p.Identifier)

@@ -8,7 +8,8 @@ import (
 )
 
 // It is a test of yours, named TestMyDriver, and openMine opens an empty database with your
-// driver for the length of t.
+// driver for the length of t. Nothing is run here: a test needs a testing.T, and this one a
+// database.
 func ExampleExercise() {
 	var openMine func(t *testing.T) *sql.DB
 	TestMyDriver := func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
 )
 
-// In a server: the ledger outlives the inbox.
+// In a server: the ledger outlives the inbox. It is not run here, for its path is a server's.
 func ExampleOpen_server() {
 	serve := func(ctx context.Context, cfg inbox.Config) error {
 		ledger, err := sqlite.Open("/var/lib/shop/payments.db", nil)

@@ -3,7 +3,8 @@
 # does not build ends it: its targets would be left out otherwise.
 set -eu
 time=${1:-20s}
-for package in $(go list ./...); do
+packages=$(go list ./...)
+for package in $packages; do
 	tests=$(go test -list '^Fuzz' "$package")
 	for target in $(printf '%s\n' "$tests" | grep '^Fuzz' || true); do
 		echo "== $package $target"

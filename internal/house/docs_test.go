@@ -79,3 +79,19 @@ func TestBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestTranslations: a page in Korean has the code and the commands of the English one.
+func TestTranslations(t *testing.T) {
+	t.Parallel()
+	all := documents(t)
+	translated := 0
+	for document, text := range all {
+		original, korean := strings.CutPrefix(document, "docs/ko/")
+		if !korean {
+			continue
+		}
+		translated++
+		assert.Equal(t, blocks(all["docs/"+original]), blocks(text), document)
+	}
+	require.Positive(t, translated)
+}

@@ -43,6 +43,29 @@ var withoutExample = map[string]string{
 	"inbox.Inbox.Unconfirmed":    "package webhook calls it (webhook.Doubting)",
 }
 
+// named are the calls that people look up by their name: each has an example at its own
+// entry of the documentation, whatever else uses it.
+var named = []string{
+	"inbox.Open", "inbox.Cancel", "inbox.Snooze", "inbox.Migrate", "inbox.MigrationSQL",
+	"inbox.Inbox.Accept", "inbox.Inbox.Approve", "inbox.Inbox.Audit", "inbox.Inbox.Close", "inbox.Inbox.Create",
+	"inbox.Inbox.Expect", "inbox.Inbox.Get", "inbox.Inbox.LastReport", "inbox.Inbox.List", "inbox.Inbox.Receipts",
+	"inbox.Inbox.Reconcile", "inbox.Inbox.Reject", "inbox.Inbox.Retry", "inbox.Inbox.Run", "inbox.Inbox.SettleLoss",
+	"inbox.Inbox.Status",
+}
+
+// TestNamedExamples: their examples are run, and use them.
+func TestNamedExamples(t *testing.T) {
+	t.Parallel()
+	for _, entry := range named {
+		name, call, _ := strings.Cut(entry, ".")
+		wanted := "Example" + strings.ReplaceAll(call, ".", "_")
+		text, found := testText(t, name, wanted)
+		assert.True(t, found, "%s: there is no %s", name, wanted)
+		assert.Contains(t, text, call[strings.LastIndex(call, ".")+1:]+"(", wanted)
+		assert.Regexp(t, `// (Unordered o|O)utput:`, text, "%s is not run", wanted)
+	}
+}
+
 // TestExamples: an example uses each exported function and each exported method, but for
 // the exceptions, and no exception is there for nothing.
 func TestExamples(t *testing.T) {

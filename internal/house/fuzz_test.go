@@ -70,16 +70,33 @@ func TestEveryFuzzTarget(t *testing.T) {
 	}
 }
 
-// TestFuzzCommand: the script asks every package, and does not go on after one that does
-// not build.
+// TestFuzzCommand: make fuzz asks every package and runs every target of it for the time it
+// is told, and does not go on after a package that does not build.
 func TestFuzzCommand(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile("../../Makefile")
+	calls, err := makeWith(t, `case "$*" in
+"list ./...") echo m/a; echo m/b; echo m/none ;;
+"test -list ^Fuzz m/a") echo FuzzOne; echo FuzzTwo; echo "ok m/a" ;;
+"test -list ^Fuzz m/b") echo FuzzThree ;;
+esac`, "fuzz", "FUZZTIME=7s")
 	require.NoError(t, err)
-	require.Contains(t, string(makefile), "\nfuzz:\n\t@sh internal/ci/fuzz.sh $(FUZZTIME)\n")
-	script, err := os.ReadFile("../ci/fuzz.sh")
-	require.NoError(t, err)
-	for _, want := range []string{"set -eu\n", "$(go list ./...)", `tests=$(go test -list '^Fuzz' "$package")`, `-fuzz "^$target\$" -fuzztime "$time" "$package"`} {
-		require.Contains(t, string(script), want)
+	require.Equal(t, []string{
+		"list ./...",
+		"test -list ^Fuzz m/a",
+		"test -run ^$ -fuzz ^FuzzOne$ -fuzztime 7s m/a",
+		"test -run ^$ -fuzz ^FuzzTwo$ -fuzztime 7s m/a",
+		"test -list ^Fuzz m/b",
+		"test -run ^$ -fuzz ^FuzzThree$ -fuzztime 7s m/b",
+		"test -list ^Fuzz m/none",
+	}, calls)
+
+	for _, broken := range []string{"list ./...", "test -list ^Fuzz m/a", "test -run ^$ -fuzz ^FuzzOne$ -fuzztime 20s m/a"} {
+		calls, err := makeWith(t, `case "$*" in
+'`+broken+`') exit 1 ;;
+"list ./...") echo m/a; echo m/b ;;
+*-list*) echo FuzzOne ;;
+esac`, "fuzz")
+		require.Error(t, err, broken)
+		require.Equal(t, broken, calls[len(calls)-1], "nothing comes after what failed")
 	}
 }

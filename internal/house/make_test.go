@@ -1,0 +1,45 @@
+package house_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// makeWith runs make with a go command that writes down its arguments and is otherwise the
+// given shell script, and returns what make called it with.
+func makeWith(t *testing.T, script string, args ...string) (calls []string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	list := filepath.Join(dir, "calls")
+	text := "#!/bin/sh\necho \"$*\" >>'" + list + "'\n" + script + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(text), 0o700))
+	cmd := exec.CommandContext(t.Context(), "make", append([]string{"-C", repository}, args...)...)
+	cmd.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "MAKEFLAGS=", "MAKELEVEL=")
+	_, err = cmd.CombinedOutput()
+	return strings.Split(strings.TrimSpace(read(t, list)), "\n"), err
+}
+
+// TestMakeTargets: targets that CI does not run call tools of exact versions, and parts of
+// this repository that are there.
+func TestMakeTargets(t *testing.T) {
+	t.Parallel()
+	path := regexp.MustCompile(`(?:^| )(?:-C |\./)(internal/\S+)`)
+	for target, counted := range map[string]int{"fmt": 1, "vuln": 1, "bench": 3} {
+		calls, err := makeWith(t, "", target)
+		require.NoError(t, err, target)
+		require.Len(t, calls, counted, target)
+		for _, call := range calls {
+			if m := path.FindStringSubmatch(call); m != nil {
+				require.DirExists(t, filepath.Join(repository, m[1]), call)
+				continue
+			}
+			require.Regexp(t, `^run \S+/cmd/\S+@v\d+\.\d+\.\d+ (fmt )?\./\.\.\.$`, call)
+		}
+	}
+}
