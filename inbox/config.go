@@ -40,7 +40,8 @@ type Config struct {
 	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps four connections of it
 	// for itself, and uses up to Concurrency+1 more.
 	DB *sql.DB
-	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it.
+	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it. It has one
+	// Inbox at a time, whatever the prefix.
 	SQLite *SQLite
 	// TablePrefix begins the name of every table. Default DefaultTablePrefix.
 	TablePrefix string
@@ -166,6 +167,8 @@ func (cfg *Config) validate() error {
 		return errors.New("inbox: Config.DB and Config.SQLite: set one of them")
 	case cfg.SQLite != nil && (cfg.SQLite.Writer == nil || cfg.SQLite.Reader == nil || cfg.SQLite.Intake == nil):
 		return errors.New("inbox: Config.SQLite: has a pool that is nil; open it with package inbox/sqlite")
+	case cfg.SQLite != nil && cfg.SQLite.Intake.Stats().InUse > 0: // an Inbox has its one connection
+		return errors.New("inbox: Config.SQLite: an Inbox is open on it: use that one, close it first, or open another file")
 	case cfg.Concurrency < 0:
 		return errors.New("inbox: Config.Concurrency: is negative")
 	case cfg.MaxAttempts < 0:

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
 	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/inbox/sqlite"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
 )
 
@@ -115,4 +117,27 @@ func TestRefusals(t *testing.T) {
 		require.ErrorContains(t, open(inbox.Config{DB: db.DB}), "do not fit the pool's limit of 8")
 		require.NoError(t, open(inbox.Config{DB: db.DB, Concurrency: 3}))
 	})
+}
+
+// TestSecondInbox: one ledger has one Inbox at a time, whatever the prefix; a second one would
+// wait for the first for ever.
+func TestSecondInbox(t *testing.T) {
+	t.Parallel()
+	db, err := sqlite.Open(filepath.Join(t.TempDir(), "shop.db"), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	cfg := inbox.Config{SQLite: db, Client: nobody{}, Handler: grant}
+	first, err := inbox.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	for _, prefix := range []string{inbox.DefaultTablePrefix, "other_"} {
+		cfg.TablePrefix = prefix
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		_, err = inbox.Open(ctx, cfg)
+		cancel()
+		require.EqualError(t, err, "inbox: Config.SQLite: an Inbox is open on it: use that one, close it first, or open another file")
+	}
+	require.NoError(t, first.Close())
+	second, err := inbox.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
 }
