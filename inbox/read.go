@@ -53,7 +53,8 @@ const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), r
 	FROM {p}payments`
 
 // Get returns one payment by its key, the payment id. The error is ErrNotFound if the
-// ledger does not know it.
+// ledger does not know it. A record is found as soon as it is accepted; on SQLite what Create
+// and Expect have registered, once Run has taken it in.
 func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) {
 	var waiting op // asked for first: what is folded meanwhile is in the ledger then
 	held := false
