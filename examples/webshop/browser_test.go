@@ -9,10 +9,18 @@ import (
 	"github.com/depositpay/depositpay-go/internal/chrome"
 )
 
-// watchShifts adds up how far the page's parts move by themselves from now on.
-const watchShifts = `window.shifted = 0; new PerformanceObserver((list) => {
-	for (const e of list.getEntries()) window.shifted += e.value;
+// watchShifts takes down which of the page's parts move by themselves from now on, and how far.
+const watchShifts = `window.shifts = []; new PerformanceObserver((list) => {
+	const at = (r) => [r.x, r.y, r.width, r.height].map(Math.round).join(" ");
+	for (const e of list.getEntries()) window.shifts.push(e.value.toFixed(4) + ": " + e.sources.map((s) =>
+		(s.node?.outerHTML ?? s.node?.textContent ?? "").trim().slice(0, 80) + " from " + at(s.previousRect) + " to " + at(s.currentRect)).join("; "));
 }).observe({ type: "layout-shift" }); true`
+
+// drawn waits until the page is, with its fonts; shifts are those that there were by then.
+const (
+	drawn  = `document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`
+	shifts = drawn + `.then(() => window.shifts)`
+)
 
 // printed is what the page shows on paper: from now on its print style counts on the screen.
 const printed = `(() => {
@@ -64,13 +72,14 @@ func TestCustomer(t *testing.T) {
 			page.WaitText(".big", c.waiting)
 			look("4-waiting")
 			var ok bool
+			page.Eval(drawn, &ok)
 			page.Eval(watchShifts, &ok)
 			_, err := w.mock.SendNotification("com.kbstar.kbbank", "김민수", 37_000)
 			require.NoError(t, err)
 			page.WaitText(".big", c.paid)
-			var shifted float64
-			page.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(window.shifted))))`, &shifted)
-			require.Zero(t, shifted, "nothing moves when the deposit arrives")
+			var moved []string
+			page.Eval(shifts, &moved)
+			require.Empty(t, moved, "nothing moves when the deposit arrives")
 			look("5-paid")
 			page.Submit("#receipt")
 			page.WaitText("dd", "37,000")

@@ -367,8 +367,13 @@ func TestSoldOut(t *testing.T) {
 	second := v.done("/orders", "order", "7d6a2c52-1b7e-4a53-9d7c-0f6d2f1f5a11", "count-spoon", "2", "count-cup", "4", "contact", testContact)
 	w.pay(payFirst, 0)
 	v.shows("/orders/"+first, "Paid. Thank you!")
+	before, err := w.shop.order(t.Context(), "7d6a2c52-1b7e-4a53-9d7c-0f6d2f1f5a11")
+	require.NoError(t, err)
 	w.pay(second[len(second)-36:], 0)
 	v.shows("/orders/7d6a2c52-1b7e-4a53-9d7c-0f6d2f1f5a11", "Sold out before your deposit came", "We give ₩150,000 back to you.")
+	seen, err := w.shop.look(t.Context(), before)
+	require.NoError(t, err)
+	require.Equal(t, stateSoldOut, seen.State, "also if the deposit came while somebody looked")
 	require.EqualValues(t, 1, w.left("spoon"))
 	require.EqualValues(t, 500, w.left("cup"), "what was taken for half an order is put back")
 

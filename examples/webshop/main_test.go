@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -27,6 +30,8 @@ const envChild = "WEBSHOP_TEST_CHILD"
 func TestMain(m *testing.M) {
 	if os.Getenv(envChild) == "" {
 		keyRounds = 1000
+		// Who waits for a browser needs no processor. -parallel on the command line counts.
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 		goleak.VerifyTestMain(pgtest.Stopping(m), goleak.IgnoreTopFunction("os/signal.loop"))
 		return
 	}

@@ -158,6 +158,11 @@ func (s *shop) order(ctx context.Context, id string) (order, error) {
 	return found[0], err
 }
 
+func (s *shop) status(ctx context.Context, id string) (status string, err error) {
+	err = s.db.read.QueryRowContext(ctx, `SELECT status FROM orders WHERE id = $1`, id).Scan(&status)
+	return status, err
+}
+
 type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }

@@ -116,11 +116,17 @@ func (o orderView) Paid() (deposit, bool) {
 
 // look puts together what the shop and the ledger know of an order.
 func (s *shop) look(ctx context.Context, o order) (orderView, error) {
-	v := orderView{order: o, State: s.plainState(o)}
+	v := orderView{order: o}
 	var err error
 	if v.Deposits, err = all(ctx, s.db.read, scanDeposit, selectDeposit+` WHERE order_id = $1 ORDER BY verified_at, payment`, o.ID); err != nil {
 		return v, err
 	}
+	if len(v.Deposits) > 0 { // the order may have been read before the first of them came
+		if v.Status, err = s.status(ctx, o.ID); err != nil {
+			return v, err
+		}
+	}
+	v.State = s.plainState(v.order)
 	if err = s.hear(ctx, &v); err != nil {
 		return v, err
 	}
