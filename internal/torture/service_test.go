@@ -65,8 +65,9 @@ func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	during := span{from: time.Now()}
 	response, err := n.by.RoundTrip(r)
 	if during.to = time.Now(); err == nil && named.ID != "" && response.StatusCode != http.StatusTooManyRequests {
-		n.told.add(named.ID, fmt.Sprintf("a webhook that was answered %d", response.StatusCode), func() bool {
-			return response.StatusCode == http.StatusOK || during.length() < tooLong && !n.away(during)
+		status := response.StatusCode // and not the answer, which holds much
+		n.told.add(named.ID, fmt.Sprintf("a webhook that was answered %d", status), func() bool {
+			return status == http.StatusOK || during.length() < tooLong && !n.away(during)
 		})
 	}
 	return response, err
