@@ -28,6 +28,14 @@ func TestUnderpaidRejected(t *testing.T) {
 	keeper.shows("/office/review", "Less was paid than the order costs", "₩56,000", "₩50,000")
 	keeper.done("/office/review", "key", payToken, "do", "reject", "reason", "6,000 are missing")
 	v.shows("/orders/"+id, "We could not accept your deposit", "We give ₩50,000 back to you.")
+	for _, c := range []struct {
+		links int
+		says  string
+	}{{maxLinks, "takes no more payments"}, {1, "You may pay again"}} {
+		_, err := w.shop.db.write.ExecContext(t.Context(), `UPDATE orders SET links = $1`, c.links)
+		require.NoError(t, err)
+		v.shows("/orders/"+id, c.says)
+	}
 	require.EqualValues(t, 500, w.left("cup"))
 	keeper.shows("/office/review", "Nothing waits for a decision.")
 	keeper.shows("/office/owed", "Rejected: ₩50,000")
