@@ -154,12 +154,12 @@ func (s *shop) lines(n int, last string) map[string]string {
 	require.Eventually(s.t, func() bool {
 		report, err := s.box.Reconcile(s.t.Context())
 		require.NoError(s.t, err)
-		lines = map[string]string{}
-		all := ""
+		found, all := map[string]string{}, ""
 		for _, l := range report.PossibleLosses {
-			lines[l.ID] = l.Reason
+			found[l.ID] = l.Reason
 			all += l.Reason + "\n"
 		}
+		lines = found // whole: a failure prints it while the next look is under way
 		return len(lines) == n && strings.Contains(all, last)
 	}, timeLimit, tickTime, "there must be %d possible losses, with %q, are %v", n, last, &lines)
 	return lines

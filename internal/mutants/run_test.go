@@ -35,7 +35,7 @@ func (m *mutant) caught(out string) error {
 		return fmt.Errorf("there is no %s", m.test)
 	case strings.Contains(out, "panic: test timed out"):
 		return errors.New("no test noticed: the run ended by its time-out")
-	case strings.Contains(out, "--- FAIL: "+test+" ("), strings.HasPrefix(out, "panic: "), strings.Contains(out, "\npanic: "):
+	case strings.Contains(out, "--- FAIL: "+test+" ("), strings.Contains("\n"+out, "\npanic: "), strings.Contains("\n"+out, "\nfatal error: "):
 		return nil
 	}
 	return fmt.Errorf("%s did not fail, but something else did", test)
@@ -49,6 +49,7 @@ func TestCaught(t *testing.T) {
 		"--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/B (0.01s)\nFAIL\n":             "",
 		"panic: no such item [recovered, repanicked]\n\ngoroutine 1\nFAIL\n":         "",
 		"slow\npanic: of a goroutine\nFAIL\n":                                        "",
+		"fatal error: all goroutines are asleep - deadlock!\nFAIL\n":                 "",
 		"panic: test timed out after 5m0s\n\trunning tests:\n\t\tTestA\nFAIL\n":      "time-out",
 		"--- FAIL: TestA (9s)\npanic: test timed out after 5m0s\nFAIL\n":             "time-out",
 		"--- FAIL: TestAnother (0.01s)\nFAIL\n":                                      "TestA did not fail",
