@@ -59,11 +59,7 @@ func (b *Inbox) sqlClaim() string {
 }
 
 func (b *Inbox) claim(ctx context.Context, n int) (claims []claim, err error) {
-	err = b.store.claims(ctx, b.sqlClaim(), func(rows *sql.Rows) error {
-		c, err := scanClaim(rows)
-		claims = append(claims, c)
-		return err
-	}, n, b.cfg.lease().Microseconds())
+	claims, err = queryRows(ctx, b.store.claims(), b.sqlClaim(), scanClaim, n, b.cfg.lease().Microseconds())
 	if len(claims) > 0 {
 		err = b.cfg.hook.after(stepClaimed, err)
 	}

@@ -141,3 +141,7 @@ func HandleOnce(b *Inbox, c *Claim) (ended string, err error) {
 	}
 	return EndedFailed, err
 }
+
+func init() {
+	slotMisused = func() { panic("inbox: a handler's slot was given back that nobody holds") }
+}

@@ -99,11 +99,7 @@ func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
 }
 
 func (b *Inbox) owed(ctx context.Context, own, n int) (due []owed, err error) {
-	err = b.store.claims(ctx, b.d.sql(sqlOwed), func(rows *sql.Rows) error {
-		o, err := scanOwed(rows)
-		due = append(due, o)
-		return err
-	}, n, confirmLease.Microseconds(), own)
+	due, err = queryRows(ctx, b.store.claims(), b.d.sql(sqlOwed), scanOwed, n, confirmLease.Microseconds(), own)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: what is owed: %w", err)
 	}

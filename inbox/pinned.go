@@ -40,10 +40,16 @@ var pinnedSettings = []string{
 // maxCrossed bounds how often a statement is repeated that the server undid.
 const maxCrossed = 10
 
-// do calls fn with the connection, and once more with a new one if that one turns out
+// do makes p a retrier.
+func (p *pinned) do(ctx context.Context, fn func(rowQuerier) error) error {
+	return p.withConn(ctx, func(c *sql.Conn) error { return fn(c) })
+}
+
+// withConn calls fn with the connection, and once more with a new one if that one turns out
 // to be dead, and again if the server undid it in favour of another transaction. So what
-// fn does must be harmless to do twice.
-func (p *pinned) do(ctx context.Context, fn func(*sql.Conn) error) error {
+// fn does must be harmless to do twice, and fn may write to nothing outside itself: what a
+// try leaves there, the next try adds to.
+func (p *pinned) withConn(ctx context.Context, fn func(*sql.Conn) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for try, undone := 0, 0; ; try++ {

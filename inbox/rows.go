@@ -1,6 +1,9 @@
 package inbox
 
-import "database/sql"
+import (
+	"context"
+	"database/sql"
+)
 
 // each scans every row and closes rows. err is that of the query.
 func each(rows *sql.Rows, err error, scan func(*sql.Rows) error) error {
@@ -24,4 +27,39 @@ func collect[T any](rows *sql.Rows, scan func(*sql.Rows) (T, error)) (all []T, e
 		return err
 	})
 	return all, err
+}
+
+// rowQuerier runs a query; it is a connection or a pool.
+type rowQuerier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// retrier runs fn, and may run it again after an error. So what fn does must be harmless to
+// do twice, and fn may write to nothing outside itself: see queryRows. A test of
+// internal/house keeps that.
+type retrier interface {
+	do(ctx context.Context, fn func(rowQuerier) error) error
+}
+
+// once is a retrier that does not retry.
+type once struct{ rowQuerier }
+
+func (o once) do(_ context.Context, fn func(rowQuerier) error) error { return fn(o.rowQuerier) }
+
+// queryRows runs a query and scans every row into a value. If the query is retried, the rows
+// of the tries before are dropped: with the rows of two tries, claims would take more
+// handlers than there are.
+func queryRows[T any](ctx context.Context, on retrier, query string, scan func(*sql.Rows) (T, error), args ...any) (all []T, err error) {
+	err = on.do(ctx, func(q rowQuerier) error {
+		rows, err := q.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		all, err = collect(rows, scan) // in place of what the last try has left
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }

@@ -91,7 +91,7 @@ func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
 func (b *Inbox) handleLoop(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	slots := make(chan struct{}, b.cfg.Concurrency)
+	slots := make(handlerSlots, b.cfg.Concurrency)
 	failures := 0
 	for ctx.Err() == nil {
 		n, err := b.dispatch(ctx, slots, &running)
@@ -111,37 +111,22 @@ func (b *Inbox) handleLoop(ctx context.Context) {
 
 // dispatch waits for a free slot, fills the free ones with claims, and returns how
 // many payments it started.
-func (b *Inbox) dispatch(ctx context.Context, slots chan struct{}, running *sync.WaitGroup) (int, error) {
-	select {
-	case slots <- struct{}{}:
-	case <-ctx.Done():
+func (b *Inbox) dispatch(ctx context.Context, slots handlerSlots, running *sync.WaitGroup) (int, error) {
+	free := slots.take(ctx)
+	if free == 0 {
 		return 0, nil
-	}
-	free := 1
-	for more := true; more && free < cap(slots); {
-		select {
-		case slots <- struct{}{}:
-			free++
-		default:
-			more = false
-		}
-	}
-	release := func(n int) {
-		for range n {
-			<-slots
-		}
 	}
 	folded, err := b.store.fold(ctx)
 	if err != nil {
-		release(free)
+		slots.giveBack(free)
 		return 0, err
 	}
 	claims, err := b.claim(ctx, free)
-	release(free - len(claims))
+	slots.giveBack(free - len(claims))
 	for i := range claims {
 		running.Go(func() {
 			defer func() {
-				<-slots
+				slots.giveBack(1)
 				b.wake()
 			}()
 			b.run(ctx, &claims[i])

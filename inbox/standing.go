@@ -35,17 +35,13 @@ func (b *Inbox) lookUp(asked []*lookup) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
-	found := make(map[string]lookup, len(asked))
-	err = b.store.lookups(ctx, b.d.sql(sqlLookup), func(rows *sql.Rows) error {
-		var l lookup
-		var own int
-		err := rows.Scan(&l.id, &l.stage, &own)
-		l.own = own != 0
-		found[l.id] = l
-		return err
-	}, string(text), (b.cfg.OutstandingFor / 2).Microseconds())
+	rows, err := queryRows(ctx, b.store.lookups(), b.d.sql(sqlLookup), scanLookup, string(text), (b.cfg.OutstandingFor / 2).Microseconds())
 	if err != nil {
 		return err
+	}
+	found := make(map[string]lookup, len(rows))
+	for _, l := range rows {
+		found[l.id] = l
 	}
 	for _, l := range asked {
 		if f, ok := found[l.id]; ok {
@@ -53,6 +49,13 @@ func (b *Inbox) lookUp(asked []*lookup) error {
 		}
 	}
 	return nil
+}
+
+func scanLookup(rows *sql.Rows) (l lookup, err error) {
+	var own int
+	err = rows.Scan(&l.id, &l.stage, &own)
+	l.own = own != 0
+	return l, err
 }
 
 // Handled reports whether the payment's record is durable; it satisfies webhook.Sink.

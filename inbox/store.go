@@ -25,10 +25,9 @@ type store interface {
 	// unfolded returns what is durable and not effective yet for a payment: its record if
 	// there is one, else its registration.
 	unfolded(id uuid.UUID) (op, bool)
-	// claims runs a statement that claims rows, and scans them. It may run twice.
-	claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error
-	// lookups runs a query by key, and scans it. It may run twice.
-	lookups(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error
+	// claims is for statements that claim rows, lookups for queries by key; see queryRows.
+	claims() retrier
+	lookups() retrier
 	// ledger is for transactions, reader for queries.
 	ledger() *sql.DB
 	reader() *sql.DB

@@ -33,7 +33,7 @@ func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresSto
 	s := &postgresStore{applier: a, db: db, work: pinned{db: db}, look: pinned{db: db}}
 	for i := range s.intake {
 		s.intake[i].db = db
-		if err := s.intake[i].do(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) }); err != nil {
+		if err := s.intake[i].withConn(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) }); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
@@ -93,7 +93,7 @@ func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
 	records, others := sorted(ops)
-	return s.intake[lane].do(ctx, func(c *sql.Conn) error {
+	return s.intake[lane].withConn(ctx, func(c *sql.Conn) error {
 		if len(others) > 0 {
 			if err := s.acceptOthers(ctx, c, others); err != nil {
 				return err
@@ -241,19 +241,8 @@ func (s *postgresStore) acceptRefusals(ctx context.Context, x execer, ids []stri
 	return err
 }
 
-func (s *postgresStore) claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
-	return s.work.do(ctx, func(c *sql.Conn) error {
-		rows, err := c.QueryContext(ctx, query, args...)
-		return each(rows, err, scan)
-	})
-}
-
-func (s *postgresStore) lookups(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
-	return s.look.do(ctx, func(c *sql.Conn) error {
-		rows, err := c.QueryContext(ctx, query, args...)
-		return each(rows, err, scan)
-	})
-}
+func (s *postgresStore) claims() retrier  { return &s.work }
+func (s *postgresStore) lookups() retrier { return &s.look }
 
 func (s *postgresStore) room(opKind) error { return nil }
 

@@ -210,15 +210,8 @@ func (s *sqliteStore) unfolded(id uuid.UUID) (op, bool) {
 	return o.op, ok
 }
 
-func (s *sqliteStore) claims(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
-	rows, err := s.db.Writer.QueryContext(ctx, query, args...)
-	return each(rows, err, scan)
-}
-
-func (s *sqliteStore) lookups(ctx context.Context, query string, scan func(*sql.Rows) error, args ...any) error {
-	rows, err := s.db.Reader.QueryContext(ctx, query, args...)
-	return each(rows, err, scan)
-}
+func (s *sqliteStore) claims() retrier  { return once{s.db.Writer} }
+func (s *sqliteStore) lookups() retrier { return once{s.db.Reader} }
 
 func (s *sqliteStore) ledger() *sql.DB { return s.db.Writer }
 func (s *sqliteStore) reader() *sql.DB { return s.db.Reader }

@@ -44,6 +44,12 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestPostgreSQL$/^InOrder",
 	},
 	{
+		"a claim that is tried again has the rows of both tries", "inbox/rows.go",
+		"all, err = collect(rows, scan) // in place of what the last try has left",
+		"got, err := collect(rows, scan)\n\t\tall = append(all, got...)",
+		"./inbox", "TestClaimCutAfterItsRows$",
+	},
+	{
 		"tries are not counted when they begin", "inbox/claim.go",
 		", tries = tries + 1", "",
 		"./inbox/inboxtest", "TestSQLite$/^CrashingPaymentIsParked",
