@@ -18,8 +18,8 @@ const (
 
 // Config configures New. Client and Sink are required. New copies it.
 type Config struct {
-	// Client is where payments come from: a *payments.Client, of a token that no other
-	// poller uses.
+	// Client is where payments come from: a *payments.Client. Its token has one Poller; the
+	// comment of the package says what a second one does.
 	Client Source
 	// Sink is given every payment.
 	Sink Sink

@@ -16,10 +16,17 @@
 //
 // # One poller per token
 //
-// Exactly one Poller may run per API token, over all processes: two would take
-// payments from each other, and neither would see all. Several tokens are several
-// Pollers, which may share a Sink. A webhook.Handler with the same Sink may run
-// beside them.
+// Run one Poller per API token, over all processes. A poll takes the payment that it
+// returns, so each of two Pollers receives a part of the payments. If both write to one
+// ledger (two replicas with one PostgreSQL behind package inbox), nothing is lost and
+// nothing is granted twice; the second Poller only adds load. If each writes to a ledger
+// of its own, payments reach a ledger that did not create them: those go to review there,
+// and with inbox.Config.AcceptUnknown both ledgers may grant them. See docs/guide/replicas.md
+// for code that elects one replica.
+//
+// A webhook.Handler with the same Sink may run next to a Poller. Several tokens need several
+// Pollers. An inbox.Inbox confirms with its one client, so give each token an Inbox of its own:
+// on PostgreSQL with its own TablePrefix, on SQLite in its own file.
 //
 // # When something fails
 //

@@ -30,12 +30,14 @@ func TestGettingStarted(t *testing.T) {
 	t.Parallel()
 	requireCurl(t)
 	mock := mockserver.RunT(t)
-	r := &reader{t: t, dir: t.TempDir(), page: file(t, "../../docs/getting-started.md"), ports: []string{"http://127.0.0.1:8080", mock.URL()}}
+	clone := filepath.Join(t.TempDir(), "depositpay-go") // where the first step leaves the reader
+	require.NoError(t, os.Mkdir(clone, 0o700))
+	r := &reader{t: t, dir: clone, page: file(t, "../../docs/getting-started.md"), ports: []string{"http://127.0.0.1:8080", mock.URL()}}
 	repository, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	r.run(strings.Replace(r.block("sh", "go mod init shop\n"), "go mod init shop\n", // the published version is not the one under test
 		"go mod init shop\ngo mod edit -replace 'github.com/depositpay/depositpay-go="+repository+"'\n", 1))
-	r.dir = filepath.Join(r.dir, "shop")
+	r.dir = filepath.Join(filepath.Dir(clone), "shop") // next to the clone, and not in it
 	program := r.block("go", "package main\n")
 	require.Equal(t, file(t, "main.go"), program, "the page has the whole program")
 	require.NoError(t, os.WriteFile(filepath.Join(r.dir, "main.go"), []byte(program), 0o600))

@@ -34,10 +34,11 @@ var commands = map[string]proof{
 	"node --test examples/http/mock.test.mjs":                                   {folder: "examples/http", test: "TestNode", says: `node, "--test", "--test-reporter=tap", "mock.test.mjs"`},
 	`go -C examples/river run . demo -postgres "$DATABASE_URL"`:                 {folder: "examples/river", test: "TestDemo", says: `"go", "run", ".", "demo", "-postgres"`},
 
-	"mkdir shop && cd shop":                      started(`"shop")`),
-	"go mod init shop":                           started(`"go mod init shop\n"`),
+	"cd ..":                 started(`filepath.Dir(clone), "shop"`),
+	"mkdir shop && cd shop": started(`"shop")`),
+	"go mod init shop":      started(`"go mod init shop\n"`),
 	"go get github.com/depositpay/depositpay-go": started(`-replace 'github.com/depositpay/depositpay-go=`), // of this very tree
-	"go mod tidy":                                started("tidy, "),
+	"go mod tidy": started("tidy, "),
 	"DEPOSITPAY_URL=http://127.0.0.1:8080 DEPOSITPAY_CHECKOUT_URL=http://127.0.0.1:8080/pay DEPOSITPAY_TOKEN=test_demo go run .": started(`"go run .\n"`),
 	"go run ./cmd/depositpay mock --webhook-url http://127.0.0.1:9000/hooks/deposit":                                             started("--webhook-url"), // the address; TestFlags has the flag
 	"link=$(curl -s -X POST http://127.0.0.1:9000/orders)":                                                                       started(`"link=$("`),
