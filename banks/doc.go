@@ -18,4 +18,9 @@
 // Errors of a call are *Error. An upload whose answer may have been lost is not sent
 // again by itself: the error is ErrAmbiguous. SafeToRetry tells whether calling again
 // is without risk.
+//
+// # The sign §
+//
+// §4.2 is section 4.2 of the service's interface:
+// https://github.com/depositpay/depositpay-go/blob/main/docs/interface.md
 package banks

@@ -164,4 +164,9 @@
 //
 // Methods that refuse something return an [*Error]; its Code is the same as on
 // the wire.
+//
+// # The sign §
+//
+// §4.2 is section 4.2 of the service's interface:
+// https://github.com/depositpay/depositpay-go/blob/main/docs/interface.md
 package mockserver

@@ -65,4 +65,9 @@
 // The API token is added to a request below the line that errors, logs, middleware
 // and traces can see, and taken out of anything a peer may echo. Config.Transport is
 // below that line; put instrumentation into Config.Middleware.
+//
+// # The sign §
+//
+// §4.2 is section 4.2 of the service's interface:
+// https://github.com/depositpay/depositpay-go/blob/main/docs/interface.md
 package payments

@@ -53,4 +53,9 @@
 // Sink did not take: save them, nobody else has them. [payments.ErrTokenRefused] means
 // that the service does not accept the token. Test with errors.Is and errors.As:
 // both may come at once.
+//
+// # The sign §
+//
+// §4.2 is section 4.2 of the service's interface:
+// https://github.com/depositpay/depositpay-go/blob/main/docs/interface.md
 package poller

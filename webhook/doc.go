@@ -78,4 +78,9 @@
 //
 // The sender learns nothing but the status. [Config.OnDelivery] and [Config.Logger]
 // are given the cause; errors of payments.Client hold no token.
+//
+// # The sign §
+//
+// §4.2 is section 4.2 of the service's interface:
+// https://github.com/depositpay/depositpay-go/blob/main/docs/interface.md
 package webhook

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -90,16 +91,36 @@ func TestReadmeCommands(t *testing.T) {
 	require.Equal(t, []string{"go run ./examples/quickstart", "make test"}, commands)
 }
 
-// TestReadmeLinks: what the documents link to is there.
+// TestReadmeLinks: what the documents link to is there, the headings too.
 func TestReadmeLinks(t *testing.T) {
 	t.Parallel()
-	for document, text := range documents(t) {
-		for _, m := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(text, -1) {
+	all := documents(t)
+	headings := 0
+	for document, text := range all {
+		for _, m := range regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]+))?\)`).FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
-			_, err := os.Stat(filepath.Join(repository, filepath.Dir(document), m[1]))
+			target := filepath.Join(filepath.Dir(document), m[1])
+			if m[1] == "" {
+				target = document
+			}
+			_, err := os.Stat(filepath.Join(repository, target))
 			require.NoError(t, err, "%s links to %s", document, m[1])
+			if m[2] != "" {
+				headings++
+				assert.Contains(t, anchors(all[filepath.ToSlash(target)]), m[2], "%s links to a heading of %s", document, target)
+			}
 		}
 	}
+	require.Positive(t, headings)
+}
+
+// anchors are the headings of a page, as a link names them.
+func anchors(text string) (all []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		plain := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return all
 }
