@@ -14,26 +14,26 @@ import (
 
 // Shop takes orders and hears by webhook that they are paid.
 type Shop struct {
-	client *payments.Client
+	Client *payments.Client
 	ledger *inbox.SQLite
 	Box    *inbox.Inbox
 	Hook   *webhook.Handler
 }
 
 // Open opens the shop; what it knows is in file.
-func Open(ctx context.Context, file, serviceURL, token string) (s *Shop, err error) {
+func Open(ctx context.Context, file string, service payments.Config) (s *Shop, err error) {
 	s = &Shop{}
-	if s.client, err = payments.New(payments.Config{BaseURL: serviceURL, Token: token}); err != nil {
+	if s.Client, err = payments.New(service); err != nil {
 		return nil, err
 	}
 	if s.ledger, err = sqlite.Open(file, nil); err != nil {
 		return nil, err
 	}
 	if _, err = s.ledger.Writer.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, shipped INTEGER NOT NULL DEFAULT 0)`); err == nil {
-		s.Box, err = inbox.Open(ctx, inbox.Config{SQLite: s.ledger, Client: s.client, Handler: ship})
+		s.Box, err = inbox.Open(ctx, inbox.Config{SQLite: s.ledger, Client: s.Client, Handler: ship})
 	}
 	if err == nil {
-		s.Hook, err = webhook.New(webhook.Config{Client: s.client, Sink: s.Box})
+		s.Hook, err = webhook.New(webhook.Config{Client: s.Client, Sink: s.Box})
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.ledger.Close())
@@ -71,6 +71,6 @@ func (s *Shop) Shipped(ctx context.Context, id string) (n int, err error) {
 
 // Close closes the shop, once Box.Run has returned.
 func (s *Shop) Close() error {
-	s.client.CloseIdleConnections()
+	s.Client.CloseIdleConnections()
 	return errors.Join(s.Box.Close(), s.ledger.Close())
 }

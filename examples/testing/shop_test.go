@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // open starts the service, with a clock that stands still, and the shop beside it.
 func open(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	mock := mockserver.RunT(t, mockserver.Config{Clock: mockserver.NewStoppedClock(time.Time{}), Lifetime: 24 * time.Hour})
-	s, err := shop.Open(t.Context(), filepath.Join(t.TempDir(), "shop.db"), mock.URL(), mock.Token())
+	s, err := shop.Open(t.Context(), filepath.Join(t.TempDir(), "shop.db"), payments.Config{BaseURL: mock.URL(), Token: mock.Token()})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
