@@ -34,6 +34,10 @@ var commands = map[string]proof{
 	"node --test examples/http/mock.test.mjs":                                   {folder: "examples/http", test: "TestNode", says: `node, "--test", "--test-reporter=tap", "mock.test.mjs"`},
 	`go -C examples/river run . demo -postgres "$DATABASE_URL"`:                 {folder: "examples/river", test: "TestDemo", says: `"go", "run", ".", "demo", "-postgres"`},
 
+	"DATABASE_URL=postgres://postgres:x@127.0.0.1:5432/postgres DEPOSITPAY_URL=http://127.0.0.1:8080 DEPOSITPAY_CHECKOUT_URL=http://127.0.0.1:8080/pay DEPOSITPAY_TOKEN=test_demo go run ./examples/replicas": {
+		folder: "examples/replicas", test: "TestReplicas", says: "run(ctx, listen)", // with these variables
+	},
+
 	"cd ..":                 started(`filepath.Dir(clone), "shop"`),
 	"mkdir shop && cd shop": started(`"shop")`),
 	"go mod init shop":      started(`"go mod init shop\n"`),
@@ -63,7 +67,7 @@ var commands = map[string]proof{
 }
 
 var (
-	command  = regexp.MustCompile(`^(?:go (?:run|test|build|get|install|mod|-C)|make|node|git|curl|cd|npm|docker|psql|DEPOSITPAY_\w+=\S+)\b`)
+	command  = regexp.MustCompile(`^(?:go (?:run|test|build|get|install|mod|-C)|make|node|git|curl|cd|npm|docker|psql|(?:DEPOSITPAY_\w+|DATABASE_URL)=\S+)\b`)
 	inline   = regexp.MustCompile("`([^`\n]+)`")
 	indented = regexp.MustCompile(`(?m)^ {4}(\S.*)$`)
 )
