@@ -38,6 +38,7 @@ type pollLine struct {
 const (
 	sqlOpenPolls = `INSERT INTO {p}polls (poll_id, opened_at, beat_at) VALUES (?1, {now}, {now})`
 	sqlClose     = `UPDATE {p}polls SET closed_at = {now}, outcome = ?2 WHERE poll_id = ?1 AND closed_at IS NULL`
+	sqlLosses    = `SELECT poll_id, beat_at, outcome FROM {p}polls WHERE closed_at IS NULL AND outcome <> '' ORDER BY beat_at`
 	sqlLoss      = `INSERT INTO {p}polls (poll_id, opened_at, beat_at, outcome) VALUES (?1, {now}, {now}, ?2) ON CONFLICT (poll_id) DO NOTHING`
 )
 
@@ -159,7 +160,7 @@ func (b *Inbox) AfterPolls(ctx context.Context) error {
 }
 
 func (b *Inbox) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT poll_id, beat_at, outcome FROM {p}polls WHERE closed_at IS NULL AND outcome <> '' ORDER BY beat_at`))
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlLosses))
 	if err != nil {
 		return nil, err
 	}

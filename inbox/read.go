@@ -121,8 +121,17 @@ func (b *Inbox) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 }
 
 func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, size int) ([]Entry, error) {
-	where := ` WHERE (first_seen > ?1 OR first_seen = ?1 AND payment_id > ?2)`
-	args := []any{after, key, size}
+	query, args := b.pageQuery(f, after, key, size)
+	rows, err := b.store.reader().QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: list: %w", err)
+	}
+	return collect(rows, scanEntry)
+}
+
+func (b *Inbox) pageQuery(f Filter, after int64, key string, size int) (query string, args []any) {
+	where := ` WHERE (first_seen, payment_id) > (?1, ?2)`
+	args = []any{after, key, size}
 	if f.Identifier != "" {
 		args = append(args, identifierKey(f.Identifier))
 		where += fmt.Sprintf(" AND identifier = ?%d", len(args))
@@ -132,13 +141,20 @@ func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, siz
 		for i, s := range f.Stages {
 			stages[i] = fmt.Sprint(int(s))
 		}
-		where += " AND stage IN (" + strings.Join(stages, ", ") + ")"
+		where += " AND stage IN (" + strings.Join(stages, ", ") + ")" + indexOf(f.Stages)
 	}
-	rows, err := b.store.reader().QueryContext(ctx, b.d.words(sqlEntry+where+` ORDER BY first_seen, payment_id LIMIT ?3`), args...)
-	if err != nil {
-		return nil, fmt.Errorf("inbox: list: %w", err)
+	return b.d.words(sqlEntry + where + ` ORDER BY first_seen, payment_id LIMIT ?3`), args
+}
+
+// indexOf repeats the condition of the index that has all of the stages: SQLite wants it
+// word by word.
+func indexOf(stages []Stage) string {
+	for _, s := range stages {
+		if s != StageHint && s != StageReview && s != StageDead {
+			return ""
+		}
 	}
-	return collect(rows, scanEntry)
+	return " AND stage IN (1, 4, 5)"
 }
 
 func scanEntry(rows *sql.Rows) (Entry, error) {
@@ -160,39 +176,4 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 		e.Unreadable = restored(record)
 	}
 	return e, nil
-}
-
-// Status is the ledger at a glance.
-type Status struct {
-	// Count is the number of payments in each stage.
-	Count map[Stage]int64
-	// OldestReady is how long ago the record came of the payment that has waited longest
-	// for its handler; 0 if none waits. An alarm belongs on it.
-	OldestReady time.Duration
-	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
-	// Those that may be complete payments are among Report.PossibleLosses.
-	EvictedHints int64
-}
-
-// Status counts the payments of each stage.
-func (b *Inbox) Status(ctx context.Context) (Status, error) {
-	s := Status{Count: map[Stage]int64{}}
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT stage, count(*), coalesce(min(ready_at), {now}), {now} FROM {p}payments GROUP BY stage`))
-	if err != nil {
-		return s, fmt.Errorf("inbox: status: %w", err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var stage Stage
-		var n, oldest, now int64
-		if err := rows.Scan(&stage, &n, &oldest, &now); err != nil {
-			return s, err
-		}
-		s.Count[stage] = n
-		if stage == StageReady {
-			s.OldestReady = time.Duration(max(0, now-oldest)) * time.Microsecond
-		}
-	}
-	s.EvictedHints = b.evicted.Load()
-	return s, rows.Err()
 }

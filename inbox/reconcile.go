@@ -102,8 +102,12 @@ func (b *Inbox) LastReport(ctx context.Context) (Report, error) {
 	return report, json.Unmarshal([]byte(text), &report)
 }
 
-const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM {p}payments
-	WHERE stage < 2 AND own = 1 AND first_seen > {now} - ?1 ORDER BY first_seen DESC`
+// In two parts, for which there is an index by age: of what was never paid there is no end.
+const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
+		SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments WHERE stage = 0 AND own = 1 AND first_seen > {now} - ?1
+		UNION ALL SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
+			WHERE stage IN (1, 4, 5) AND stage = 1 AND own = 1 AND first_seen > {now} - ?1) AS o
+	ORDER BY first_seen DESC`
 
 const sqlForward = `UPDATE {p}payments SET run_at = {now} WHERE stage < 2 AND own = 0 AND run_at > {now}`
 

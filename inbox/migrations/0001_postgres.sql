@@ -27,6 +27,7 @@ CREATE TABLE {p}payments (
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
 CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
+CREATE INDEX {p}payments_unpaid ON {p}payments (first_seen) WHERE stage = 0;
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
 CREATE INDEX {p}payments_done ON {p}payments (done_at) WHERE stage = 3 AND record <> '';
 CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2 AND ordered = 1;

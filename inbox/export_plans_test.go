@@ -1,0 +1,27 @@
+package inbox
+
+// Statement is a query with its arguments.
+type Statement struct {
+	Query string
+	Args  []any
+}
+
+// Statements of the operating path, with the arguments that they usually have.
+func Statements(b *Inbox) map[string]Statement {
+	list := func(stages ...Stage) Statement {
+		query, args := b.pageQuery(Filter{Stages: stages}, 0, "", 200)
+		return Statement{query, args}
+	}
+	return map[string]Statement{
+		"claim":       {b.sqlClaim(), []any{8, b.cfg.lease().Microseconds()}},
+		"owed":        {b.d.sql(sqlOwed), []any{confirmBatch, confirmLease.Microseconds(), 1}},
+		"outstanding": {b.d.sql(sqlOutstanding), []any{b.cfg.OutstandingFor.Microseconds()}},
+		"count hints": {b.d.sql(sqlCountHints), nil},
+		"status":      {b.d.sql(sqlStatus), []any{CountLimit}},
+		"losses":      {b.d.sql(sqlLosses), nil},
+		"review":      list(StageReview),
+		"failed":      list(StageReview, StageDead),
+		"bodies":      {b.d.sql(sqlOldReceipts), []any{0, b.cfg.KeepBodies.Microseconds(), retentionBatch}},
+		"records":     {b.d.sql(sqlDropRecords), []any{b.cfg.KeepBodies.Microseconds(), retentionBatch}},
+	}
+}

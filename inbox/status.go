@@ -1,0 +1,76 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// CountLimit bounds each of Status.Count: it means that many or more.
+const CountLimit = 10_000
+
+// Status is the ledger at a glance. It costs the same however large the ledger is.
+type Status struct {
+	// Count is the number of payments in each stage, up to CountLimit. Done payments are counted
+	// as long as their record is kept; see Config.KeepBodies.
+	Count map[Stage]int64
+	// OldestReady is how long ago the record came of the payment that has waited longest
+	// for its handler; 0 if none waits. An alarm belongs on it. A record that is dated in the
+	// future, because the database's clock was set back, counts as that old: Run corrects its
+	// date within seconds. Beyond CountLimit payments that wait, it looks at those due first.
+	OldestReady time.Duration
+	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
+	// Those that may be complete payments are among Report.PossibleLosses.
+	EvictedHints int64
+}
+
+// sqlStages are the rows that Status counts. Each has its condition in the words of a partial
+// index, and its order, or the planner would rather read the whole ledger.
+var sqlStages = map[Stage]string{
+	StageExpected: `stage = 0 ORDER BY first_seen`,
+	StageHint:     `stage IN (1, 4, 5) AND stage = 1 ORDER BY stage, first_seen`,
+	StageReady:    `stage = 2 ORDER BY run_at`,
+	StageDone:     `stage = 3 AND record <> '' ORDER BY done_at`,
+	StageReview:   `stage IN (1, 4, 5) AND stage = 4 ORDER BY stage, first_seen`,
+	StageDead:     `stage IN (1, 4, 5) AND stage = 5 ORDER BY stage, first_seen`,
+}
+
+// sqlStatus is a row for each stage: the count, and of ready payments how far the time of a
+// record is away, in µs.
+var sqlStatus = func() string {
+	var counts []string
+	for stage := StageExpected; stage <= StageDead; stage++ {
+		away, column := "0", "1"
+		if stage == StageReady {
+			away, column = "coalesce(max(abs({now} - c.ready_at)), 0)", "ready_at"
+		}
+		counts = append(counts, fmt.Sprintf("SELECT %d, count(*), %s FROM (SELECT %s FROM {p}payments WHERE %s LIMIT ?1) AS c", stage, away, column, sqlStages[stage]))
+	}
+	return strings.Join(counts, "\nUNION ALL ")
+}()
+
+// Status counts the payments of each stage.
+func (b *Inbox) Status(ctx context.Context) (Status, error) {
+	s := Status{Count: map[Stage]int64{}, EvictedHints: b.evicted.Load()}
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlStatus), CountLimit)
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var stage Stage
+		var n, away int64
+		if err := rows.Scan(&stage, &n, &away); err != nil {
+			return err
+		}
+		if n > 0 {
+			s.Count[stage] = n
+		}
+		if stage == StageReady {
+			s.OldestReady = time.Duration(away) * time.Microsecond
+		}
+		return nil
+	})
+	if err != nil {
+		return s, fmt.Errorf("inbox: status: %w", err)
+	}
+	return s, nil
+}
