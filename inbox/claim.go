@@ -25,10 +25,11 @@ type claim struct {
 
 // There is no state "running", hence nothing that can stick: a claim is a lease that
 // ends. It stands in no index, so that PostgreSQL need not write the row into all of
-// them once more. The order comes along.
+// them once more. The order comes along. A lease that ends later than it may is over: the
+// clock was set back. Twice its length, so that a small correction ends no living claim.
 const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
-		WHERE p.stage = 2 AND p.run_at <= {now} AND p.leased <= {now} /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
-	UPDATE {p}payments SET leased = {now} + ?2, attempt = attempt + 1, tries = tries + 1
+		WHERE p.stage = 2 AND p.run_at <= {now} AND (p.leased <= {now} OR p.leased > {now} + 2 * p.wait) /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
+	UPDATE {p}payments SET leased = {now} + ?2, wait = ?2, attempt = attempt + 1, tries = tries + 1
 	WHERE payment_id IN (SELECT payment_id FROM c)
 	RETURNING payment_id, attempt, tries, approved, record, order_id, identifier, amount, items`
 
@@ -90,7 +91,7 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 // somebody else has claimed the payment since.
 const (
 	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
-	sqlLater = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+	sqlLater = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, wait = ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
 	sqlAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
 )
 

@@ -14,6 +14,9 @@ func Statements(b *Inbox) map[string]Statement {
 	}
 	return map[string]Statement{
 		"claim":       {b.sqlClaim(), []any{8, b.cfg.lease().Microseconds()}},
+		"clock":       {b.d.sql(sqlLookAhead), []any{0, clockWindow}},
+		"hints":       {b.d.sql(sqlHintsAhead), []any{0, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never}},
+		"created ids": {b.d.sql(sqlHintsAhead), []any{1, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never}},
 		"owed":        {b.d.sql(sqlOwed), []any{confirmBatch, confirmLease.Microseconds(), 1}},
 		"outstanding": {b.d.sql(sqlOutstanding), []any{b.cfg.OutstandingFor.Microseconds()}},
 		"count hints": {b.d.sql(sqlCountHints), nil},

@@ -45,7 +45,7 @@ const (
 	// a voucher that failed may be paid after all.
 	sqlRaise = `UPDATE {p}payments AS p SET stage = 2, record = ?3, source = p.source | ?2,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE ?4 END,
-		run_at = {now}, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
+		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
 		WHERE p.payment_id = ?1 AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> ?3)`
 	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, reason, run_at, ready_at, first_seen)
 		SELECT ?1, ?2, {ordered}, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
@@ -74,7 +74,7 @@ const (
 	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND own = 0`
 	// A record that came before its registration is looked at again.
-	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, tries = 0, reason = ''
+	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, wait = 0, tries = 0, reason = ''
 		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
 	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
 	// confirm it; see Unconfirmed.

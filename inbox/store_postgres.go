@@ -73,7 +73,7 @@ const sqlOwedRecords = `UPDATE {p}payments AS p SET stage = 2, record = d.body, 
 const sqlKnownRecords = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
 	u AS (UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
-		run_at = {now}, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
+		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
 		FROM d WHERE p.payment_id = d.id AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> d.body) RETURNING p.payment_id),
 	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		SELECT p.payment_id, e.channel, e.outcome, p.attempt, e.body, e.at

@@ -16,6 +16,7 @@ CREATE TABLE {p}payments (
   record     text,
   run_at     bigint   NOT NULL,
   leased     bigint   NOT NULL DEFAULT 0, -- by who claimed it; in no index
+  wait       bigint   NOT NULL DEFAULT 0, -- from when run_at or leased was last set until then; see clock.go
   attempt    bigint   NOT NULL DEFAULT 0,
   tries      integer  NOT NULL DEFAULT 0,
   seen       integer  NOT NULL DEFAULT 1,

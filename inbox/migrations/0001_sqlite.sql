@@ -14,6 +14,7 @@ CREATE TABLE {p}payments (
   record     TEXT,
   run_at     INTEGER   NOT NULL,
   leased     INTEGER   NOT NULL DEFAULT 0, -- by who claimed it; in no index
+  wait       INTEGER   NOT NULL DEFAULT 0, -- from when run_at or leased was last set until then; see clock.go
   attempt    INTEGER   NOT NULL DEFAULT 0,
   tries      INTEGER  NOT NULL DEFAULT 0,
   seen       INTEGER  NOT NULL DEFAULT 1,

@@ -35,7 +35,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a claim is no lease", "inbox/claim.go",
-		"AND p.leased <= {now} ", "",
+		"AND (p.leased <= {now} OR p.leased > {now} + 2 * p.wait) ", "",
 		"./inbox", "TestStopped$/^BeforeTheFence$/^ClaimedAgain",
 	},
 	{

@@ -45,7 +45,7 @@ var modelMutants = []mutant{
 	},
 	{
 		"a decision by hand leaves the old tries", "inbox/manual.go",
-		"SET stage = 2, run_at = {now}, tries = 0 WHERE payment_id = ?1 AND stage = 5", "SET stage = 2, run_at = {now} WHERE payment_id = ?1 AND stage = 5",
+		"SET stage = 2, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = 5", "SET stage = 2, run_at = {now}, wait = 0 WHERE payment_id = ?1 AND stage = 5",
 		"./inbox/inboxtest", "TestSQLite$/^HandlerGivesUp",
 	},
 	{
@@ -65,7 +65,7 @@ var modelMutants = []mutant{
 	},
 	{
 		"whoever decides does not look at the stage", "inbox/manual.go",
-		"approved = 1, run_at = {now}, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = 4 AND", "approved = 1, run_at = {now}, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > 3 AND",
+		"approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = 4 AND", "approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > 3 AND",
 		"./inbox", "TestLinearizable$",
 	},
 }
