@@ -101,7 +101,7 @@ type Config struct {
 	// Default 7 days.
 	OutstandingFor time.Duration
 	// KeepBodies is how long received bodies are kept, the records of payments that are
-	// done included. The payment's row, with its id and its mark, stays. Do not set it to minutes where
+	// done included. That of a payment that waited in review may stay for as long again. The payment's row, with its id and its mark, stays. Do not set it to minutes where
 	// several processes share PostgreSQL: what a killed poller received counts as left behind after two.
 	// Default 90 days; negative: for ever.
 	KeepBodies time.Duration

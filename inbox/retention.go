@@ -10,13 +10,20 @@ import (
 // retentionBatch is how many receipts one step looks at.
 const retentionBatch = 1000
 
-// The receipts are in the order of time, so how far retention has come is one number,
-// kept in the ledger, and a batch from there on holds all that may be old enough, or
-// there is another one. An index of the bodies that are left would cost every acceptance.
+// How far retention has come among the receipts is one number, kept in the ledger. They are
+// nearly in the order of time: a first record gets its receipt late, with its own time. So
+// retention stops before the first one that is too young, and what is behind it waits with
+// it, or it would be passed over for ever. An index of the bodies that are left would cost
+// every acceptance.
 const (
-	sqlOldReceipts = `SELECT coalesce(max(receipt_id), 0), count(*) FROM (SELECT receipt_id, at FROM {p}receipts
-		WHERE receipt_id > ?1 ORDER BY receipt_id LIMIT ?3) AS next WHERE at < {now} - ?2`
+	nextReceipts   = `WITH next AS (SELECT receipt_id, at FROM {p}receipts WHERE receipt_id > ?1 ORDER BY receipt_id LIMIT ?3) `
+	sqlOldReceipts = nextReceipts + `SELECT coalesce(max(receipt_id), 0), count(*) FROM next
+		WHERE receipt_id < coalesce((SELECT min(receipt_id) FROM next WHERE at >= {now} - ?2), 9223372036854775807)`
 	sqlDropBodies = `UPDATE {p}receipts SET body = NULL WHERE receipt_id > ?1 AND receipt_id <= ?2 AND at < {now} - ?3`
+	// One that is dated in the future, because the clock was set back, would stop retention
+	// until then.
+	sqlDateReceipts = `UPDATE {p}receipts SET at = {now} WHERE at > {now} AND receipt_id IN
+		(SELECT receipt_id FROM {p}receipts WHERE receipt_id > ?1 ORDER BY receipt_id LIMIT ?2)`
 )
 
 // The order is that of an index, or the planner would rather read the whole ledger.
@@ -54,7 +61,11 @@ func (b *Inbox) dropReceiptBodies(ctx context.Context) (more bool, err error) {
 	}
 	var to, n int64
 	err = b.store.reader().QueryRowContext(ctx, b.d.sql(sqlOldReceipts), from, b.cfg.KeepBodies.Microseconds(), retentionBatch).Scan(&to, &n)
-	if err != nil || n == 0 {
+	if err != nil {
+		return false, err
+	}
+	if n == 0 {
+		_, err = b.store.ledger().ExecContext(ctx, b.d.sql(sqlDateReceipts), from, retentionBatch)
 		return false, err
 	}
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
