@@ -1,0 +1,102 @@
+package mutants_test
+
+// exactMutants break the ledger in ways that no random model has to find: an exact test
+// notices each.
+var exactMutants = []mutant{
+	{
+		"a line of the intake file counts before its commit", "inbox/store_sqlite.go",
+		"if err := tx.Commit(); err != nil {\n\t\treturn err\n\t}\n\ts.mu.Lock()\n\tdefer s.mu.Unlock()\n\ts.remember(n, ops)\n\treturn nil",
+		"s.mu.Lock()\n\tdefer s.mu.Unlock()\n\ts.remember(n, ops)\n\treturn tx.Commit()",
+		"./inbox", "TestAcknowledgedAfterAFailedCommit$",
+	},
+	{
+		"the intake file drops one line too many", "inbox/store_sqlite.go",
+		"ExecContext(ctx, folded); err", "ExecContext(ctx, folded+1); err",
+		"./inbox", "TestIntakeForgetsNoLineTooMany$",
+	},
+	{
+		"a start passes over one line too many", "inbox/store_sqlite.go",
+		"ORDER BY n`, s.folded)", "ORDER BY n`, s.folded+1)",
+		"./inbox", "TestIntakeForgetsNoLineTooMany$",
+	},
+	{
+		"a fold drops one line too many", "inbox/fold_sqlite.go",
+		"s.waiting[len(batch):]...)", "s.waiting[min(len(batch)+1, len(s.waiting)):]...)",
+		"./inbox", "TestIntakeForgetsNoLineTooMany$",
+	},
+	{
+		"a fold passes over one line too many", "inbox/fold_sqlite.go",
+		"if line.n <= position {", "if line.n <= position+1 {",
+		"./inbox", "TestIntakeForgetsNoLineTooMany$",
+	},
+	{
+		"what a dead poller received counts as taken in although it was refused", "inbox/journalrecovery.go",
+		"errs = append(errs, err)\n\t\t\tcontinue // the others are not to wait for it", "errs = append(errs, err)",
+		"./inbox", "TestRecoveryFailsOnce$/^pg=false",
+	},
+	{
+		"an order is given to two payments at once", "inbox/guard.go",
+		"err != nil || n != 1 {\n\t\treturn errors.Join(err, errOrderTaken)", "err != nil || n > 1 {\n\t\treturn errors.Join(err, errOrderTaken)",
+		"./inbox", "TestOneOrderForTwoPayments$",
+	},
+	{
+		"retention erases what is in review", "inbox/retention.go",
+		"WHERE stage = 3 AND record <> '' AND done_at <", "WHERE (stage = 3 OR stage = 4) AND record <> '' AND coalesce(done_at, ready_at) <",
+		"./inbox", "TestRetentionSparesWhatWaitsForAPerson$/^pg=false",
+	},
+	{
+		"retention erases what is dead", "inbox/retention.go",
+		"WHERE stage = 3 AND record <> '' AND done_at <", "WHERE (stage = 3 OR stage = 5) AND record <> '' AND coalesce(done_at, ready_at) <",
+		"./inbox", "TestRetentionSparesWhatWaitsForAPerson$/^pg=false",
+	},
+	{
+		"retention erases what is ready", "inbox/retention.go",
+		"WHERE stage = 3 AND record <> '' AND done_at <", "WHERE (stage = 3 OR stage = 2) AND record <> '' AND coalesce(done_at, ready_at) <",
+		"./inbox", "TestRetentionSparesWhatWaitsForAPerson$/^pg=false",
+	},
+	{
+		"retention passes over what is too young", "inbox/retention.go",
+		"WHERE receipt_id < coalesce((SELECT min(receipt_id) FROM next WHERE at >= {now} - ?2), 9223372036854775807)", "WHERE at < {now} - ?2",
+		"./inbox", "TestRetentionPassesNothingOver$/^pg=false",
+	},
+	{
+		"a receipt of the future stops retention until then", "inbox/retention.go",
+		"UPDATE {p}receipts SET at = {now} WHERE at > {now}", "UPDATE {p}receipts SET at = {now} WHERE at < 0",
+		"./inbox", "TestRetentionAfterAClockAhead$/^pg=false",
+	},
+	{
+		"what a clock ahead had dated waits for the clock", "inbox/clock.go",
+		"if ahead {", "if ahead && w == nil {",
+		"./inbox", "TestClockSetBackAndPaymentsWait$/^pg=false",
+	},
+	{
+		"nobody looks whether the clock was set back", "inbox/run.go",
+		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b}).look) })\n", "",
+		"./inbox", "TestRunSeesTheClockSetBack$/^pg=false",
+	},
+	{
+		"a lease that a clock ahead has dated lasts", "inbox/claim.go",
+		"(p.leased <= {now} OR p.leased > {now} + 2 * p.wait)", "p.leased <= {now}",
+		"./inbox", "TestClockSetBackEndsLeases$/^pg=false",
+	},
+	{
+		"a clock that was set back ends waits", "inbox/claim.go",
+		"run_at = {now} + ?4, wait = ?4,", "run_at = {now} + ?4, wait = 0 * ?4,",
+		"./inbox", "TestClockSetBackKeepsWaits$/^pg=false",
+	},
+	{
+		"the alarm does not see a clock that was ahead", "inbox/status.go",
+		"max(abs({now} - c.ready_at))", "max({now} - c.ready_at)",
+		"./inbox", "TestClockSetBackAndPaymentsWait$/^pg=false",
+	},
+	{
+		"the status counts all there is", "inbox/status.go",
+		"WHERE %s LIMIT ?1) AS c", "WHERE ?1 > 0 AND %s) AS c",
+		"./inbox", "TestStatusIsBounded$/^pg=false",
+	},
+	{
+		"reconciliation reads every link that was never paid", "inbox/reconcile.go",
+		"WHERE stage = 0 AND own = 1 AND first_seen", "WHERE stage + 0 = 0 AND own = 1 AND first_seen",
+		"./inbox", "TestStatusIsBounded$/^pg=false",
+	},
+}
