@@ -24,6 +24,7 @@ func Statements(b *Inbox) map[string]Statement {
 		"losses":      {b.d.sql(sqlLosses), nil},
 		"review":      list(StageReview),
 		"failed":      list(StageReview, StageDead),
+		"waiting":     list(StageReady, StageReview),
 		"bodies":      {b.d.sql(sqlOldReceipts), []any{0, b.cfg.KeepBodies.Microseconds(), retentionBatch}},
 		"records":     {b.d.sql(sqlDropRecords), []any{b.cfg.KeepBodies.Microseconds(), retentionBatch}},
 	}

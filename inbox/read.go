@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,32 +130,34 @@ func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, siz
 	return collect(rows, scanEntry)
 }
 
+const sqlPage = ` ORDER BY first_seen, payment_id LIMIT ?3`
+
+// pageQuery reads the payments of each stage by themselves: one condition for several would
+// read the whole ledger.
 func (b *Inbox) pageQuery(f Filter, after int64, key string, size int) (query string, args []any) {
-	where := ` WHERE (first_seen, payment_id) > (?1, ?2)`
-	args = []any{after, key, size}
+	query, args = sqlEntry+` WHERE (first_seen, payment_id) > (?1, ?2)`, []any{after, key, size}
 	if f.Identifier != "" {
 		args = append(args, identifierKey(f.Identifier))
-		where += fmt.Sprintf(" AND identifier = ?%d", len(args))
+		query += fmt.Sprintf(" AND identifier = ?%d", len(args))
 	}
-	if len(f.Stages) > 0 {
-		stages := make([]string, len(f.Stages))
-		for i, s := range f.Stages {
-			stages[i] = fmt.Sprint(int(s))
-		}
-		where += " AND stage IN (" + strings.Join(stages, ", ") + ")" + indexOf(f.Stages)
+	var each []string
+	for _, s := range slices.Compact(slices.Sorted(slices.Values(f.Stages))) {
+		each = append(each, "SELECT * FROM ("+query+" AND "+inStage(s)+sqlPage+") AS s")
 	}
-	return b.d.words(sqlEntry + where + ` ORDER BY first_seen, payment_id LIMIT ?3`), args
+	if len(each) > 0 {
+		query = "SELECT * FROM (" + strings.Join(each, "\nUNION ALL ") + ") AS e"
+	}
+	return b.d.words(query + sqlPage), args
 }
 
-// indexOf repeats the condition of the index that has all of the stages: SQLite wants it
-// word by word.
-func indexOf(stages []Stage) string {
-	for _, s := range stages {
-		if s != StageHint && s != StageReview && s != StageDead {
-			return ""
-		}
+// inStage is the condition that a payment is in a stage, in the words of the partial index
+// that has it, which SQLite wants to see.
+func inStage(s Stage) string {
+	switch s {
+	case StageHint, StageReview, StageDead:
+		return fmt.Sprintf("stage IN (1, 4, 5) AND stage = %d", s)
 	}
-	return " AND stage IN (1, 4, 5)"
+	return fmt.Sprintf("stage = %d", s)
 }
 
 func scanEntry(rows *sql.Rows) (Entry, error) {
