@@ -18,8 +18,9 @@ type Status struct {
 	Count map[Stage]int64
 	// OldestReady is how long ago the record came of the payment that has waited longest
 	// for its handler; 0 if none waits. An alarm belongs on it. A record that is dated in the
-	// future, because the database's clock was set back, counts as that old: Run corrects its
-	// date within seconds. Beyond CountLimit payments that wait, it looks at those due first.
+	// future, because the database's clock was set back, counts by its distance, so the alarm
+	// sees it; Run corrects such a date within seconds. If more than CountLimit payments are
+	// ready, it is the oldest of those due first.
 	OldestReady time.Duration
 	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
 	// Those that may be complete payments are among Report.PossibleLosses.

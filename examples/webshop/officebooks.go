@@ -12,6 +12,7 @@ import (
 type stageCount struct {
 	Stage string
 	N     int64
+	More  bool // the ledger counts no further
 }
 
 // booksView is the state of the ledger and of the last comparison with the service.
@@ -30,7 +31,7 @@ func (s *shop) showBooks(w http.ResponseWriter, r *http.Request, actor string) e
 	}
 	data := booksView{OldestReady: status.OldestReady.Round(time.Second)}
 	for stage := inbox.StageExpected; stage <= inbox.StageDead; stage++ {
-		data.Stages = append(data.Stages, stageCount{"stage." + stage.String(), status.Count[stage]})
+		data.Stages = append(data.Stages, stageCount{"stage." + stage.String(), status.Count[stage], status.Count[stage] == inbox.CountLimit})
 	}
 	data.Report, err = s.box.LastReport(r.Context())
 	if err != nil && !errors.Is(err, inbox.ErrNoReport) {

@@ -137,7 +137,7 @@ func testManyPayments(t *testing.T, open func(*testing.T) Database) {
 	require.Eventually(t, func() bool {
 		status, err := s.box.Status(t.Context())
 		return err == nil && status.Count[inbox.StageDone] == int64(n)
-	}, 10*time.Minute, 250*time.Millisecond) // Status reads much
+	}, 10*time.Minute, 250*time.Millisecond) // Status counts them each time
 	stopPolling()
 	s.requireBooks(ids)
 }

@@ -115,13 +115,17 @@ type self struct {
 	Heap       uint64 // bytes that the last collection has found alive
 	Goroutines int
 	Ledger     inbox.Status // if it was asked for
+	Granted    int64        // with it; Status counts to inbox.CountLimit only
 }
 
 func (c *soakShop) tell(w http.ResponseWriter, r *http.Request) {
 	told := self{Heap: liveHeap(), Goroutines: runtime.NumGoroutine()}
 	if r.URL.Query().Has("ledger") {
 		var err error
-		if told.Ledger, err = c.box.Status(r.Context()); err != nil {
+		if told.Ledger, err = c.box.Status(r.Context()); err == nil {
+			err = c.ledger.QueryRowContext(r.Context(), `SELECT count(*) FROM depositpay_payments WHERE stage = 3`).Scan(&told.Granted)
+		}
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}

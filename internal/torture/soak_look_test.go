@@ -57,7 +57,7 @@ func (s *soak) lookAt(ctx context.Context, i int) (map[measure]float64, error) {
 	}
 	count := told.Ledger.Count
 	values[oldest], values[hints] = told.Ledger.OldestReady.Seconds(), float64(count[inbox.StageHint])
-	values[evicted], values[granted] = float64(told.Ledger.EvictedHints), float64(count[inbox.StageDone])
+	values[evicted], values[granted] = float64(told.Ledger.EvictedHints), float64(told.Granted)
 	ofLedger, err := s.ofLedger(ctx)
 	maps.Copy(values, ofLedger)
 	return values, err

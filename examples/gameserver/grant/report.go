@@ -26,7 +26,9 @@ func (d *Desk) report(ctx context.Context, out io.Writer, _ string, _ []string) 
 		return err
 	}
 	for stage := inbox.StageExpected; stage <= inbox.StageDead; stage++ {
-		if n := status.Count[stage]; n > 0 {
+		if n := status.Count[stage]; n == inbox.CountLimit {
+			say("payments %s: %d or more", stage, n)
+		} else if n > 0 {
 			say("payments %s: %d", stage, n)
 		}
 	}
