@@ -25,6 +25,9 @@ func TestNothingOutlivesTheTests(t *testing.T) {
 	cmd.Env = append(os.Environ(), helperVictim+"=1", pgtest.Environment+"=")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
+	stay, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = stay.Close() })
 	require.NoError(t, cmd.Start())
 
 	var pids []int

@@ -1,0 +1,41 @@
+//go:build unix
+
+package debian
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Program finds a program, and installs the packages that it comes with where that may be
+// done: with apt-get there, as root or by a sudo that does not ask. Several test binaries run
+// at once: one installs, and the others wait and find it installed.
+func Program(name string, packages ...string) (string, error) {
+	path, missing := exec.LookPath(name)
+	if missing == nil {
+		return path, nil
+	}
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return "", missing
+	}
+	if os.Geteuid() != 0 && exec.CommandContext(context.Background(), "sudo", "-n", "true").Run() != nil {
+		return "", missing
+	}
+	release, err := Queue(filepath.Join(os.TempDir(), "depositpay-"+name+"-install"))
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	_, _ = fmt.Fprintf(os.Stderr, "debian: no %s found; installing Debian's package\n", name)
+	if err := Install(packages...); err != nil {
+		return "", errors.Join(missing, err)
+	}
+	return exec.LookPath(name)
+}
