@@ -4,6 +4,9 @@
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
+# Where the packages and their tests must compile, besides here.
+PLATFORMS := windows/amd64,darwin/arm64,freebsd/amd64,linux/arm64,linux/arm,linux/386
+
 FUZZTIME ?= 20s
 ROUNDS   ?= 5
 
@@ -13,7 +16,7 @@ MINUTES ?= 10
 DB      ?= sqlite
 PUBLISH ?=
 
-.PHONY: all fmt lint test mutants torture soak bench fuzz vuln
+.PHONY: all fmt lint test test-386 fresh mutants torture soak bench fuzz vuln
 
 all: lint test
 
@@ -23,8 +26,7 @@ fmt:
 lint:
 	go mod tidy -diff
 	go vet ./...
-	GOOS=windows go vet ./payments ./banks ./poller ./webhook ./mockserver ./inbox/... ./cmd/... ./examples/...
-	GOOS=darwin go vet ./payments ./banks ./poller ./webhook ./mockserver ./inbox/... ./cmd/... ./examples/...
+	go run ./internal/ci/typecheck $(PLATFORMS) ./payments ./banks ./poller ./webhook ./mockserver ./inbox/... ./cmd/... ./examples/...
 	CGO_ENABLED=0 go build ./...
 	go -C examples/river mod tidy -diff
 	go -C examples/river vet ./...
@@ -34,6 +36,15 @@ lint:
 # and says so loudly where it has to go without.
 test:
 	@sh internal/ci/test.sh
+
+# The libraries with 32 bits; go test vets them as well. An amd64 Linux runs such programs.
+test-386:
+	CGO_ENABLED=0 GOARCH=386 go test -count=1 -short ./payments ./banks ./poller ./webhook ./inbox
+
+# The README's two commands on a machine that has nothing but Debian, Go, git and make; see
+# internal/ci/fresh.sh. It needs root, the network and a quarter of an hour.
+fresh:
+	@sh internal/ci/fresh.sh
 
 # Breaks the code in some hundred ways, one at a time, and sees a test fail each time.
 mutants:

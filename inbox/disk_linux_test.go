@@ -50,7 +50,7 @@ func fillDisk(path string) (makeRoom func() error, err error) {
 	if err := syscall.Statfs(filepath.Dir(path), &disk); err != nil {
 		return nil, err
 	}
-	free := int64(disk.Bavail) * disk.Bsize
+	free := int64(disk.Bavail) * int64(disk.Bsize) //nolint:unconvert // an int32 on 32 bit
 	return func() error { return os.Remove(filler) }, os.WriteFile(filler, make([]byte, free-room), 0o600)
 }
 

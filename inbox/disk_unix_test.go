@@ -137,7 +137,10 @@ func limitFiles(path string) (makeRoom func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	limited.Cur = uint64(info.Size()) + room
+	setLimit(&limited.Cur, info.Size()+room)
 	makeRoom = func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &unlimited) }
 	return makeRoom, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limited)
 }
+
+// setLimit sets a limit, which is signed on FreeBSD.
+func setLimit[T int64 | uint64](limit *T, n int64) { *limit = T(n) }

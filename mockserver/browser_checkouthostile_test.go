@@ -37,7 +37,7 @@ func TestBrowserCheckoutHostile(t *testing.T) {
 	for i, text := range hostile {
 		body, err := json.Marshal(map[string]any{
 			"token": s.Token(), "title": text, "identifier": text, "icon": "https://shop.example/" + text,
-			"items": []map[string]any{{"name": text, "price": 1<<62 - 1, "count": 1<<62 - 1, "icon": "https://shop.example/" + text}},
+			"items": []map[string]any{{"name": text, "price": int64(1<<62 - 1), "count": int64(1<<62 - 1), "icon": "https://shop.example/" + text}},
 		})
 		require.NoError(t, err)
 		if len(body) > 60<<10 { // three texts fit into the 64 KiB of a creation

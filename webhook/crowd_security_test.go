@@ -161,14 +161,19 @@ func await(t *testing.T, said *bufio.Scanner, want string) {
 // raiseFiles raises the limit of open files to what the test needs.
 func raiseFiles(t *testing.T, files int) {
 	t.Helper()
-	n := uint64(files)
 	var limit syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	if limit.Cur < n {
-		limit.Cur = max(n, limit.Cur)
+	if raiseLimit(&limit.Cur, int64(files)) {
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit),
-			"THE TEST NEEDS %d OPEN FILES AND MAY NOT HAVE THEM: ulimit -Hn %d, or more", n, n)
+			"THE TEST NEEDS %d OPEN FILES AND MAY NOT HAVE THEM: ulimit -Hn %d, or more", files, files)
 	}
+}
+
+// raiseLimit sets a limit, which is signed on FreeBSD, to n and reports whether it was lower.
+func raiseLimit[T int64 | uint64](limit *T, n int64) bool {
+	raised := *limit < T(n)
+	*limit = max(*limit, T(n))
+	return raised
 }
 
 // crowd is the other process: it connects, says that it is here, drips, says how many were put out, and
