@@ -58,6 +58,7 @@ var commands = map[string]proof{
 
 	"make fmt":   {folder: "internal/house", test: "TestMakeTargets", says: `"fmt"`, reason: "what it calls is not run: it changes files; make lint fails if it would"},
 	"make bench": {folder: "internal/house", test: "TestMakeTargets", says: `"bench"`, reason: "what it calls is not run: it takes minutes and compares speeds, which a busy machine cannot; make lint builds it"},
+	"make fresh": {reason: "what it calls is not run: it builds a whole system and runs make test in it"},
 	"make vuln":  {folder: "internal/house", test: "TestMakeTargets", says: `"vuln"`, reason: "what it calls is not run: it asks a database on the network, whose answer changes without us"},
 
 	"docker run -e POSTGRES_PASSWORD=x -p 127.0.0.1:5432:5432 postgres": {reason: "it downloads an image; TestRiverHint holds it against what the program says"},
