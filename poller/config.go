@@ -42,14 +42,20 @@ type Config struct {
 	// It does not bound a poll that is under way, which takes up to
 	// payments.Config.NextTimeout and for which the time stands still. Default 30 s.
 	ShutdownTimeout time.Duration
+	// StopOnTokenRefused makes Run return when the service refuses the API token. By
+	// default Run goes on and polls every BackoffMax: one 401 or 403 of a gateway must not
+	// end a shop, and a token that was replaced is taken from
+	// payments.Config.TokenSource at the next poll.
+	StopOnTokenRefused bool
 
 	// OnEvent, if set, is called for everything that happens, in Run's goroutine, one
 	// event after the other. Nothing is polled meanwhile. Its panics are contained.
 	OnEvent func(Event)
 	// Logger gets a record of every event: at error level where a payment may be at
 	// stake (the record of KindAmbiguous has the first 2 KiB of the raw answer, the one
-	// of KindUnverified the payment's fields), warn for other failures, debug for the
-	// rest. Default slog.Default(), so that no loss goes unseen.
+	// of KindUnverified the payment's fields) or the service refuses the token (at once,
+	// then once an hour, then info when the token works again), warn for other failures,
+	// debug for the rest. Default slog.Default(), so that no loss goes unseen.
 	Logger *slog.Logger
 }
 

@@ -38,6 +38,13 @@
 // A record that is not COMPLETE ([payments.ErrNotComplete]) never reaches the Sink.
 // It is given to OnEvent as [KindUnverified], with the record, and logged.
 //
+// A refused token ([payments.ErrTokenRefused]: HTTP 401, HTTP 403 with an error of the
+// service, or a code such as INVALID_TOKEN) takes no payment. Polling goes on every
+// [Config.BackoffMax], since a gateway or a rotation of the token may be the cause, and
+// [KindTokenRefused] says so; the log has it at error level at once and then once an hour.
+// [KindTokenAccepted] says that it is over. With [Config.StopOnTokenRefused] Run returns
+// the error instead.
+//
 // A Sink that fails is asked again with back-off while polling goes on, until
 // [Config.MaxPending] payments wait for it; then polling stops until there is room.
 //
@@ -50,9 +57,9 @@
 // # Errors
 //
 // Run returns nil after a clean stop. [UnhandedError] holds the payments that the
-// Sink did not take: save them, nobody else has them. [payments.ErrTokenRefused] means
-// that the service does not accept the token. Test with errors.Is and errors.As:
-// both may come at once.
+// Sink did not take: save them, nobody else has them. [payments.ErrTokenRefused] comes
+// with Config.StopOnTokenRefused only. Test with errors.Is and errors.As: both may come
+// at once.
 //
 // # The sign §
 //

@@ -31,6 +31,12 @@ const (
 	KindUnverified Kind = "unverified"
 	// KindError: a poll failed without taking a payment.
 	KindError Kind = "error"
+	// KindTokenRefused: the service refused the API token, or a gateway in front of it
+	// answered 401. Nothing was taken. Run polls again after Wait, BackoffMax, unless
+	// Config.StopOnTokenRefused is set (Wait is 0 then). Every refused poll is an event.
+	KindTokenRefused Kind = "token_refused"
+	// KindTokenAccepted: the service accepts the token again, after KindTokenRefused.
+	KindTokenAccepted Kind = "token_accepted"
 	// KindPendingFull: MaxPending payments wait for the Sink, and polling stops.
 	KindPendingFull Kind = "pending_full"
 	// KindSinkDown: the Sink is a Journal that cannot take a payment now. Nothing is
@@ -46,14 +52,15 @@ const (
 type Event struct {
 	Kind Kind
 	// Payment is the payment it is about; the zero Payment for KindAmbiguous, KindError,
-	// KindPendingFull and KindResumed.
+	// KindTokenRefused, KindTokenAccepted, KindPendingFull and KindResumed.
 	Payment payments.Payment
-	// Err is the cause; nil for KindReceived, KindHandedOver, KindPendingFull, KindResumed.
+	// Err is the cause; nil for KindReceived, KindHandedOver, KindTokenAccepted,
+	// KindPendingFull, KindResumed.
 	Err error
 	// Attempt is how often the Sink was asked for Payment, from 1; 0 for other events.
 	Attempt int
 	// Wait is how long it is until the next poll (KindAmbiguous, KindUnverified,
-	// KindError, KindSinkDown) or the next offer to the Sink (KindSinkFailed).
+	// KindError, KindTokenRefused, KindSinkDown) or the next offer to the Sink (KindSinkFailed).
 	Wait time.Duration
 	// Pending is how many payments wait for the Sink.
 	Pending int
@@ -78,6 +85,10 @@ func (r *run) log(ctx context.Context, e Event) {
 		level = slog.LevelError
 	case KindSinkFailed, KindSinkDown, KindError, KindPendingFull:
 		level = slog.LevelWarn
+	case KindTokenRefused:
+		level = r.refusal.level()
+	case KindTokenAccepted:
+		level = slog.LevelInfo
 	case KindReceived, KindHandedOver, KindResumed:
 	}
 	if !r.cfg.Logger.Enabled(ctx, level) {
@@ -94,6 +105,8 @@ func (r *run) log(ctx context.Context, e Event) {
 		attrs = append(attrs, slog.String("payment_id", e.Payment.ID.String()))
 	case KindAmbiguous:
 		attrs = append(attrs, rawAttrs(e.Err)...)
+	case KindTokenRefused, KindTokenAccepted:
+		attrs = append(attrs, slog.Time("refused_since", r.refusal.since))
 	case KindError, KindSinkDown, KindPendingFull, KindResumed:
 	}
 	if e.Attempt > 0 {

@@ -69,7 +69,7 @@ func (r *run) offer(ctx context.Context, p *pending, sharers int) {
 // begins to run when ctx ends. done releases it.
 func (r *run) handOverContext(ctx context.Context, sharers int) (accept context.Context, done func()) {
 	limit := r.cfg.AcceptTimeout
-	if !r.deadline.IsZero() { // also if ctx has not ended: the token was refused
+	if !r.deadline.IsZero() { // also if ctx has not ended: StopOnTokenRefused
 		limit = min(limit, r.remaining()/time.Duration(sharers))
 	}
 	accept, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)

@@ -65,6 +65,7 @@ func TestLossIsNeverSilent(t *testing.T) {
 	defer slog.SetDefault(before)
 	p, err := poller.New(poller.Config{
 		Client: newSource(t, answer{err: fmt.Errorf("%w %w", payments.ErrAmbiguous, payments.ErrTokenRefused)}), Sink: newSink(t),
+		StopOnTokenRefused: true,
 	})
 	require.NoError(t, err)
 	require.ErrorIs(t, p.Run(t.Context()), payments.ErrTokenRefused)

@@ -185,7 +185,7 @@ func TestMockTokenRefused(t *testing.T) {
 	mock := newMock(t)
 	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: "test_other", Transport: mock.Transport()})
 	require.NoError(t, err)
-	err = newPoller(t, poller.Config{Client: client, Sink: newSink(t)}).Run(t.Context())
+	err = newPoller(t, poller.Config{Client: client, Sink: newSink(t), StopOnTokenRefused: true}).Run(t.Context())
 	require.ErrorIs(t, err, payments.ErrTokenRefused)
 	assert.NotContains(t, err.Error(), "test_other")
 }

@@ -195,8 +195,8 @@ func TestUnverified(t *testing.T) {
 	})
 }
 
-// TestTokenRefused ends Run with the cause, after what waits got its last attempt.
-func TestTokenRefused(t *testing.T) {
+// TestStopOnTokenRefused: Run ends with the cause, after what waits got its last attempt.
+func TestStopOnTokenRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		waiting, lost := newPayment(), newPayment()
@@ -205,7 +205,7 @@ func TestTokenRefused(t *testing.T) {
 		box, seen := newSink(t), &events{}
 		box.failing(waiting, 1)
 		box.failing(lost, -1)
-		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add})
+		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add, StopOnTokenRefused: true})
 		began := time.Now()
 		err := p.Run(t.Context())
 		require.ErrorIs(t, err, payments.ErrTokenRefused)
@@ -218,7 +218,9 @@ func TestTokenRefused(t *testing.T) {
 		assert.Zero(t, time.Since(began))
 		assert.Len(t, src.times(), 3)
 		assert.EqualValues(t, 1, p.Stats().Errors)
-		assert.Len(t, seen.of(poller.KindError), 1)
+		require.Len(t, seen.of(poller.KindTokenRefused), 1)
+		assert.Zero(t, seen.of(poller.KindTokenRefused)[0].Wait)
+		assert.Empty(t, seen.of(poller.KindError))
 	})
 }
 
@@ -228,7 +230,7 @@ func TestTokenRefusedAmbiguously(t *testing.T) {
 	seen := &events{}
 	p := newPoller(t, poller.Config{
 		Client: newSource(t, answer{err: fmt.Errorf("%w %w", payments.ErrAmbiguous, payments.ErrTokenRefused)}),
-		Sink:   newSink(t), OnEvent: seen.add,
+		Sink:   newSink(t), OnEvent: seen.add, StopOnTokenRefused: true,
 	})
 	require.ErrorIs(t, p.Run(t.Context()), payments.ErrTokenRefused)
 	assert.Len(t, seen.of(poller.KindAmbiguous), 1)

@@ -54,13 +54,14 @@ func (e *UnhandedError) Error() string {
 // Unwrap returns the Sink's last error.
 func (e *UnhandedError) Unwrap() error { return e.Err }
 
-// Run polls until ctx ends or the service refuses the token, then finishes what is
-// under way, and returns. It polls at once. It may be called again after it has
-// returned.
+// Run polls until ctx ends, then finishes what is under way, and returns. No failure of
+// the service or of the Sink ends it, unless Config.StopOnTokenRefused is set. It polls
+// at once. It may be called again after it has returned.
 //
 // It returns nil if ctx ended and every payment was handed over. Otherwise the
-// error is, or wraps, ErrRunning (nothing was done), payments.ErrTokenRefused, and
-// an *UnhandedError for payments that could not be handed over.
+// error is, or wraps, ErrRunning (nothing was done), payments.ErrTokenRefused (with
+// Config.StopOnTokenRefused only), and an *UnhandedError for payments that could not be
+// handed over.
 func (p *Poller) Run(ctx context.Context) error {
 	if !p.running.CompareAndSwap(false, true) {
 		return ErrRunning

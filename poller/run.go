@@ -20,12 +20,14 @@ type run struct {
 
 	next     time.Time // of the next poll; the zero time is long past
 	failures int       // polls that failed in a row
+	refusal  refusal   // of the token
 	full     bool      // KindPendingFull was said
 	pending  []*pending
 	deadline time.Time // of the hand-overs, once the stop has begun
 }
 
-// poll polls until ctx ends, then returns nil, or until the token is refused.
+// poll polls until ctx ends, then returns nil, or until the token is refused, if that is to
+// end the run.
 //
 // One goroutine does everything in turn. So nothing is polled while a payment is on
 // its way to the Sink, and no payment is with the Sink twice at a time.
@@ -92,6 +94,7 @@ func (r *run) pollOnce(ctx context.Context) error {
 	}
 	r.counters.update(func(s *Stats) { s.Polls++; s.LastPoll = time.Now() })
 	p, err := r.take(poll)
+	r.judgeToken(ctx, err)
 	switch {
 	case err == nil:
 		r.failures = 0
@@ -102,11 +105,15 @@ func (r *run) pollOnce(ctx context.Context) error {
 		r.schedule(backoff.Between(r.cfg.IntervalMin, r.cfg.IntervalMax, backoff.Jitter()))
 	default:
 		r.failed(ctx, p, err)
-		if errors.Is(err, payments.ErrTokenRefused) {
+		if r.stopsFor(err) {
 			return fmt.Errorf("poller: stopped: %w", err)
 		}
 	}
 	return nil
+}
+
+func (r *run) stopsFor(err error) bool {
+	return r.cfg.StopOnTokenRefused && errors.Is(err, payments.ErrTokenRefused)
 }
 
 // take calls the Source. Whatever its panic interrupted, it may have been an answer.
@@ -136,22 +143,29 @@ func (r *run) failed(ctx context.Context, p payments.Payment, err error) {
 		r.counters.update(func(s *Stats) { s.Ambiguous++ })
 	case ended(ctx) && errors.Is(err, ctx.Err()):
 		return // the stop itself: nothing was taken
+	case errors.Is(err, payments.ErrTokenRefused):
+		e.Kind = KindTokenRefused
+		fallthrough
 	default:
 		r.counters.update(func(s *Stats) { s.Errors++ })
 	}
-	if !errors.Is(err, payments.ErrTokenRefused) { // there is no next poll then
+	if !r.stopsFor(err) { // there is no next poll then
 		e.Wait = r.backoff(err)
 		r.schedule(e.Wait)
 	}
 	r.emit(ctx, e)
-	if e.Kind != KindError {
+	if e.Kind == KindAmbiguous || e.Kind == KindUnverified {
 		r.lost(ctx, err)
 	}
 }
 
 // backoff starts above IntervalMin: a failing service is not polled faster than a
-// healthy one.
+// healthy one. A refused token has the longest wait at once, because another try hardly
+// helps.
 func (r *run) backoff(err error) time.Duration {
+	if errors.Is(err, payments.ErrTokenRefused) {
+		return r.cfg.BackoffMax
+	}
 	wait := backoff.Delay(r.failures, min(2*r.cfg.IntervalMin, r.cfg.BackoffMax), r.cfg.BackoffMax, backoff.Jitter())
 	r.failures++
 	if e, ok := errors.AsType[*payments.Error](err); ok {

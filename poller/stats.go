@@ -26,6 +26,9 @@ type Stats struct {
 	SinkErrors int64
 	// Unhanded is how many payments Run has returned in an UnhandedError.
 	Unhanded int64
+	// TokenRefusedSince is when the service began to refuse the API token; zero if it
+	// does not. Alarm on it: nothing is received meanwhile.
+	TokenRefusedSince time.Time
 	// Pending is how many payments are in the Poller's hands now.
 	Pending int
 	// LastPoll is when the last poll began, LastReceived when the last payment was

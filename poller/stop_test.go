@@ -329,6 +329,7 @@ func TestTokenRefusedWithHangingSink(t *testing.T) {
 		}
 		p := newPoller(t, poller.Config{
 			Client: newSource(t, append(found(list...), answer{err: payments.ErrTokenRefused})...), Sink: box, AcceptTimeout: time.Hour,
+			StopOnTokenRefused: true,
 		})
 		err := p.Run(t.Context())
 		require.ErrorIs(t, err, payments.ErrTokenRefused)

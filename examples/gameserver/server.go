@@ -144,7 +144,7 @@ func (s *server) serve(ctx context.Context, ready func()) error {
 	out.Go(func() error { return s.box.Run(work) })
 	out.Go(func() error { return s.book.Run(work, s.game) })
 	out.Go(func() error { return s.keepWatch(work) })
-	in.Go(func() error { return s.poller.Run(intake) })
+	in.Go(func() error { return s.poll(intake) })
 	if s.town != nil {
 		in.Go(func() error { return s.town.serve(intake) })
 	}
@@ -155,6 +155,16 @@ func (s *server) serve(ctx context.Context, ready func()) error {
 	err := in.Wait()
 	stopWork()
 	return errors.Join(err, out.Wait(), s.close())
+}
+
+// poll runs the poller. Webhooks, players and the game go on without it.
+func (s *server) poll(ctx context.Context) error {
+	err := s.poller.Run(ctx)
+	if ctx.Err() == nil {
+		slog.ErrorContext(ctx, "gameserver: polling has ended", slog.Any("error", err))
+		<-ctx.Done()
+	}
+	return err
 }
 
 func (s *server) close() error {

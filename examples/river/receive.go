@@ -57,7 +57,8 @@ func openInbox(ctx context.Context, db *sql.DB, client *payments.Client) (*inbox
 	})
 }
 
-// serve runs the inbox, its poller and its webhook until ctx ends or one of them fails.
+// serve runs the inbox, its poller and its webhook until ctx ends or the
+// inbox or the server fails.
 func serve(ctx context.Context, box *inbox.Inbox, client *payments.Client, listener net.Listener) error {
 	hook, err := webhook.New(webhook.Config{Client: client, Sink: box})
 	if err != nil {
@@ -82,7 +83,7 @@ func serve(ctx context.Context, box *inbox.Inbox, client *payments.Client, liste
 		})
 	}
 	start(func() error { return box.Run(ctx) })
-	start(func() error { return poll.Run(ctx) })
+	parts.Go(func() { errs <- poll.Run(ctx) }) // webhooks and jobs go on without it
 	start(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return err

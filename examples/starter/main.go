@@ -113,7 +113,7 @@ func page(text func(context.Context) (string, error)) http.HandlerFunc {
 	}
 }
 
-// serve runs the server, the poller and the inbox, until ctx ends or one of them fails.
+// serve runs the server, the poller and the inbox, until ctx ends or the server or the inbox fails.
 func (s *shop) serve(ctx context.Context, listen string) error {
 	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box})
 	if err != nil {
@@ -142,14 +142,20 @@ func (s *shop) serve(ctx context.Context, listen string) error {
 	ended := make(chan error, 3)
 	for _, part := range []func() error{
 		func() error { return s.box.Run(ctx) }, // runs grant, asks for what is outstanding
-		func() error { return poll.Run(ctx) },  // takes what the webhook did not bring
 		func() error { return server.Serve(listener) },
 	} {
 		go func() {
-			defer stop() // if one ends, all do
+			defer stop() // without one of these the shop is no shop: end, and start again
 			ended <- part()
 		}()
 	}
+	go func() { // webhooks and orders go on without the poller
+		err := poll.Run(ctx) // takes what the webhook did not bring
+		if ctx.Err() == nil {
+			log.Print("polling has ended: ", err)
+		}
+		ended <- err
+	}()
 
 	<-ctx.Done() // from now on no poll and no grant begins
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)

@@ -28,7 +28,7 @@ func (s *shop) run(ctx context.Context, ln net.Listener) error {
 	box, stopBox := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBox()
 	go func() { defer stop(); serving <- server.Serve(ln) }()
-	go func() { defer stop(); polling <- s.pollAlone(ctx) }()
+	go func() { polling <- s.pollAlone(ctx) }() // pages and webhooks go on without it
 	go func() { defer stop(); handing <- s.box.Run(box) }()
 
 	<-ctx.Done()
@@ -64,13 +64,16 @@ func (s *shop) pollAlone(ctx context.Context) error {
 	if s.db.ledger == nil {
 		poll = s.pollWithLock
 	}
-	for ctx.Err() == nil {
-		if err := s.takeLeft(ctx, poll(ctx)); err != nil {
+	for {
+		err := s.takeLeft(ctx, poll(ctx))
+		if ctx.Err() != nil {
 			return err
+		}
+		if err != nil {
+			slog.Error("webshop: polling has ended; it begins again", "error", err)
 		}
 		wait(ctx, lockPause)
 	}
-	return nil
 }
 
 // takeLeft takes in what the poller was left with: with the database it loses its lock, and

@@ -158,6 +158,16 @@ var mutants = []mutant{
 		"./poller", "TestAmbiguous",
 	},
 	{
+		"a refused token ends the poller", "poller/run.go",
+		"return r.cfg.StopOnTokenRefused &&", "return",
+		"./poller", "TestMockGatewayRefuses",
+	},
+	{
+		"a refused token is an error line at every poll", "poller/refusal.go",
+		"time.Since(f.logged) < remindEvery", "time.Since(f.logged) < 0",
+		"./poller", "TestTokenRefusedIsLoggedSparsely",
+	},
+	{
 		"the mock polls a payment that was confirmed", "mockserver/payment.go",
 		"if p.Status == StatusProgress {", "if p.Status != \"\" {",
 		"./mockserver", "TestConfirmLifeCycle",

@@ -1,0 +1,138 @@
+package poller_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
+)
+
+var errRefused = fmt.Errorf("HTTP 401: %w", payments.ErrTokenRefused)
+
+// TestTokenRefused: polling goes on with the longest wait, says so at each poll, and says
+// when the token works again; the payment behind the refusals arrives.
+func TestTokenRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		want := newPayment()
+		src := newSource(t, answer{err: errRefused}, answer{err: errRefused}, answer{err: errTest}, answer{p: want})
+		box, seen := newSink(t), &events{}
+		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add, BackoffMax: 20 * time.Second})
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { assert.Equal(t, began, p.Stats().TokenRefusedSince) })
+		_, err := runFor(t, p, 2*time.Minute)
+		require.NoError(t, err)
+		assert.Equal(t, []uuid.UUID{want.ID}, box.ids())
+		assert.Equal(t, []time.Duration{20 * time.Second, 20 * time.Second}, src.gaps()[:2])
+		told := seen.of(poller.KindTokenRefused)
+		require.Len(t, told, 2)
+		for _, e := range told {
+			require.ErrorIs(t, e.Err, errRefused)
+			assert.Equal(t, 20*time.Second, e.Wait)
+		}
+		assert.Len(t, seen.of(poller.KindError), 1)
+		assert.Len(t, seen.of(poller.KindTokenAccepted), 1)
+		assert.EqualValues(t, 3, p.Stats().Errors)
+		assert.Zero(t, p.Stats().TokenRefusedSince)
+		assert.Zero(t, p.Stats().Ambiguous)
+	})
+}
+
+// TestTokenRefusedIsNoLoss: nothing was taken, so a journal is not told of a loss.
+func TestTokenRefusedIsNoLoss(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		box := &journal{sink: newSink(t)}
+		_, err := runFor(t, newPoller(t, poller.Config{Client: newSource(t, answer{err: errRefused}), Sink: box}), time.Hour)
+		require.NoError(t, err)
+		assert.Empty(t, box.lost)
+	})
+}
+
+// journal is a Sink that is told of losses.
+type journal struct {
+	*sink
+	lost []error
+}
+
+func (j *journal) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
+
+func (j *journal) AcceptPolled(ctx context.Context, p payments.Payment) error {
+	return j.Accept(ctx, p)
+}
+
+func (j *journal) PollLost(_ context.Context, err error) error {
+	j.lost = append(j.lost, err)
+	return nil
+}
+
+func (j *journal) AfterPolls(context.Context) error { return nil }
+
+// TestTokenRefusedIsLoggedSparsely: one error at once, a reminder an hour, and one line when
+// it is over; a second refusal begins anew.
+func TestTokenRefusedIsLoggedSparsely(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		src := newSource(t)
+		for range 151 { // two and a half hours
+			src.script = append(src.script, answer{err: errRefused})
+		}
+		src.script = append(src.script, answer{err: payments.ErrNoProcessedPayment}, answer{err: errRefused})
+		var out bytes.Buffer
+		p := newPoller(t, poller.Config{Client: src, Sink: newSink(t), Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		began := time.Now()
+		_, err := runFor(t, p, 3*time.Hour)
+		require.NoError(t, err)
+		var told []string
+		for line := range strings.Lines(out.String()) {
+			for _, what := range []string{"level=ERROR", "level=INFO"} {
+				if strings.Contains(line, what) {
+					at, err := time.Parse(time.RFC3339, strings.TrimPrefix(strings.Fields(line)[0], "time="))
+					require.NoError(t, err)
+					told = append(told, what+" "+at.Sub(began).Truncate(time.Minute).String())
+				}
+			}
+			assert.Contains(t, line, "refused_since=")
+		}
+		assert.Equal(t, []string{
+			"level=ERROR 0s", "level=ERROR 1h0m0s", "level=ERROR 2h0m0s", "level=INFO 2h31m0s",
+			"level=ERROR 2h31m0s", "level=INFO 2h32m0s",
+		}, told)
+	})
+}
+
+// TestMockGatewayRefuses: one 401 or 403 in front of the service, as during its deployment,
+// delays a payment by one wait and ends nothing.
+func TestMockGatewayRefuses(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				mock := newMock(t)
+				require.NoError(t, mock.AddFault(mockserver.Fault{Operation: "next", Kind: "status-before", Status: status, Nth: 1}))
+				client := newClient(t, mock, mock.Transport())
+				want := pay(t, mock, client, 1)
+				box := newSink(t)
+				p := newPoller(t, poller.Config{Client: client, Sink: box})
+				_, err := runFor(t, p, 2*time.Minute)
+				require.NoError(t, err)
+				assert.Equal(t, want, taken(box))
+				assert.Zero(t, p.Stats().TokenRefusedSince)
+			})
+		})
+	}
+}
