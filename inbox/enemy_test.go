@@ -524,7 +524,7 @@ func TestAmbiguousOwnConfirm(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	hook.ServeHTTP(w, r)
-	require.Equal(t, 503, w.Code)
+	require.Equal(t, 429, w.Code)
 	require.Eventually(t, func() bool {
 		e, err := s.box.Get(t.Context(), created.PayToken.String())
 		return err == nil && !e.RunAt.IsZero()

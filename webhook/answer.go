@@ -24,7 +24,7 @@ var bodies = map[int]string{
 	http.StatusRequestTimeout:        `{"error":"request timeout"}`,
 	http.StatusRequestEntityTooLarge: `{"error":"request too large"}`,
 	http.StatusUnsupportedMediaType:  `{"error":"unsupported media type"}`,
-	http.StatusTooManyRequests:       `{"error":"too many requests"}`,
+	http.StatusTooManyRequests:       `{"error":"not now"}`,
 	http.StatusServiceUnavailable:    `{"error":"not handled"}`,
 }
 

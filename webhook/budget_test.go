@@ -39,13 +39,13 @@ func TestConfirmIgnoresItsContext(t *testing.T) {
 		h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil), OnDelivery: seen.add})
 
 		status, took := timed(h, named(p.ID))
-		assert.Equal(t, http.StatusServiceUnavailable, status)
+		assert.Equal(t, http.StatusTooManyRequests, status)
 		assert.Equal(t, 8*time.Second, took)
 		assert.Equal(t, webhook.OutcomeTimeout, seen.last(t).Outcome)
 
 		<-time.After(5 * time.Second) // the service's second attempt, while the first is in work
 		status, took = timed(h, named(p.ID))
-		assert.Equal(t, http.StatusServiceUnavailable, status)
+		assert.Equal(t, http.StatusTooManyRequests, status)
 		assert.Equal(t, 8*time.Second, took)
 		assert.EqualValues(t, 1, client.calls.Load(), "a second confirm beside the first")
 
@@ -94,7 +94,11 @@ func TestBudgetBounds(t *testing.T) {
 				assert.Equal(t, test.done, time.Since(began))
 				// At the very instant of the budget the result and the timer may both be there.
 				if e := seen.last(t); test.done == test.answered && test.outcome == webhook.OutcomeTimeout {
-					assert.Equal(t, http.StatusServiceUnavailable, e.Status)
+					want := http.StatusServiceUnavailable
+					if name == "Confirm hangs" {
+						want = http.StatusTooManyRequests
+					}
+					assert.Equal(t, want, e.Status)
 				} else {
 					assert.Equal(t, test.outcome, e.Outcome)
 				}
@@ -171,7 +175,7 @@ func TestSlowBodyLeavesLessTime(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/", body)
 		r.Header.Set("Content-Type", "application/json")
 		status, took := timed(h, r)
-		assert.Equal(t, http.StatusServiceUnavailable, status)
+		assert.Equal(t, http.StatusTooManyRequests, status)
 		assert.Equal(t, 8*time.Second, took)
 	})
 }
@@ -199,7 +203,7 @@ func TestWait(t *testing.T) {
 		h := newHandler(t, webhook.Config{Client: client})
 		require.NoError(t, h.Wait(t.Context()), "nothing is in work")
 		status, _ := timed(h, named(uuid.New()))
-		assert.Equal(t, http.StatusServiceUnavailable, status)
+		assert.Equal(t, http.StatusTooManyRequests, status)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, h.Wait(ctx), context.DeadlineExceeded)

@@ -23,7 +23,7 @@ var (
 // deliver waits for the work on id, which another delivery may have begun, until ctx
 // ends.
 func (h *Handler) deliver(ctx context.Context, id uuid.UUID) answer {
-	j, first := h.desk.join(id, func() answer { return h.work(ctx, id) })
+	j, first := h.desk.join(id, func(j *job) answer { return h.work(ctx, id, j) })
 	if j == nil {
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errBusy}
 	}
@@ -33,7 +33,7 @@ func (h *Handler) deliver(ctx context.Context, id uuid.UUID) answer {
 		select {
 		case <-j.done: // both at one instant: the result counts
 		default:
-			return answer{http.StatusServiceUnavailable, OutcomeTimeout, errBudget}
+			return answer{j.lateStatus(), OutcomeTimeout, errBudget}
 		}
 	}
 	a := j.answer
@@ -45,7 +45,10 @@ func (h *Handler) deliver(ctx context.Context, id uuid.UUID) answer {
 
 // work sees to one payment: known already, or confirm and hand over. ctx ends with
 // the budget of the delivery that began it.
-func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
+//
+// Only what the merchant's own store cannot do is a 5xx: proxies take a server out that
+// answers those, for customers as well, and anybody can name ids that the service refuses.
+func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
 	standing, err := h.standing(ctx, id)
 	switch {
 	case err != nil:
@@ -63,18 +66,23 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID) answer {
 	if err := h.note(ctx, id, standing); err != nil {
 		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Sink.Note: %w", err)}
 	}
+	j.asking.Store(true)
 	p, err := h.verify(ctx, id)
 	switch {
 	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
 		// The confirm may have completed it, and nobody names it again: have it asked for. An
 		// unknown one is noted already, but the Sink may have asked, and have been refused, since.
-		err = errors.Join(err, h.note(context.WithoutCancel(ctx), id, StandingUnknown))
-		return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, err}
+		noted := h.note(context.WithoutCancel(ctx), id, StandingUnknown)
+		if noted != nil {
+			return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, errors.Join(err, noted)}
+		}
+		return answer{http.StatusTooManyRequests, OutcomeAmbiguous, err}
 	case err != nil:
 		h.refused.note(id, err)
 		err = errors.Join(err, h.unconfirmed(ctx, id, standing, err))
-		return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}
+		return answer{http.StatusTooManyRequests, OutcomeUnconfirmed, err}
 	}
+	j.asking.Store(false)
 	if err := h.handOver(ctx, p); err != nil {
 		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}
 	}

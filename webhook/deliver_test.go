@@ -78,7 +78,7 @@ func TestForgedBeforePaying(t *testing.T) {
 	h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil)})
 	for range 3 {
 		w := serve(h, named(p.ID))
-		assert.Equal(t, http.StatusServiceUnavailable, w.Code)
+		assert.Equal(t, http.StatusTooManyRequests, w.Code)
 		assert.Equal(t, "5", w.Header().Get("Retry-After"))
 	}
 	assert.Zero(t, g.count(p.ID))
@@ -128,7 +128,7 @@ func TestNotVerified(t *testing.T) {
 				OnDelivery: seen.add,
 			})
 			w := serve(h, named(good.ID))
-			assert.Equal(t, http.StatusServiceUnavailable, w.Code)
+			assert.Equal(t, http.StatusTooManyRequests, w.Code)
 			var dump bytes.Buffer
 			require.NoError(t, w.Result().Header.Write(&dump))
 			dump.Write(w.Body.Bytes())
@@ -219,7 +219,7 @@ func TestHandOverFails(t *testing.T) {
 	}
 }
 
-// TestClientPanics: 503 and not a crash; the payment is not stuck.
+// TestClientPanics: 429 and not a crash; the payment is not stuck.
 func TestClientPanics(t *testing.T) {
 	t.Parallel()
 	p := newPayment()
@@ -233,7 +233,7 @@ func TestClientPanics(t *testing.T) {
 	}
 	seen := &events{}
 	h := newHandler(t, webhook.Config{Client: client, OnDelivery: seen.add})
-	assert.Equal(t, http.StatusServiceUnavailable, serve(h, named(p.ID)).Code)
+	assert.Equal(t, http.StatusTooManyRequests, serve(h, named(p.ID)).Code)
 	assert.Equal(t, webhook.OutcomeUnconfirmed, seen.last(t).Outcome)
 	require.ErrorContains(t, seen.last(t).Err, "Client.Confirm panicked: no such thing")
 	broken = false

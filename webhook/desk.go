@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 )
@@ -20,13 +21,22 @@ type desk struct {
 type job struct {
 	done   chan struct{}
 	answer answer
+	asking atomic.Bool // the service is asked, or has not confirmed
+}
+
+// lateStatus answers a delivery whose budget ends before the work does.
+func (j *job) lateStatus() int {
+	if j.asking.Load() {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusServiceUnavailable
 }
 
 var errExited = errors.New("webhook: Client or Sink ended its goroutine (runtime.Goexit)")
 
 // join returns the job on id, starting work in a goroutine if there is none; first
 // tells whether it did. The job is nil if max others are under way.
-func (d *desk) join(id uuid.UUID, work func() answer) (j *job, first bool) {
+func (d *desk) join(id uuid.UUID, work func(*job) answer) (j *job, first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if j := d.jobs[id]; j != nil {
@@ -42,7 +52,7 @@ func (d *desk) join(id uuid.UUID, work func() answer) (j *job, first bool) {
 	d.jobs[id] = j
 	go func() {
 		defer d.finish(id, j)
-		j.answer = work()
+		j.answer = work(j)
 	}()
 	return j, true
 }

@@ -45,22 +45,33 @@
 //	408  the body did not arrive within the budget
 //	413  the body is longer than 4 KiB
 //	415  the content type is not application/json
-//	429  a limit is reached; Retry-After
-//	503  not confirmed, not handed over, or not in time; Retry-After
+//	429  not confirmed, or a limit is reached; Retry-After
+//	503  the Sink failed or was too slow; Retry-After
 //
-// All answers of one status are alike, byte for byte, and a confirm that fails is 503,
-// whether the id is unknown, the payment unpaid or the service down. What a sender can tell
-// all the same:
+// In detail, for a request with a well-formed body:
+//
+//	the payment is handled already, or was confirmed and accepted      200
+//	the service refuses the id: not known, not paid, another payment   429
+//	the service cannot be reached, fails, or refuses the API token     429
+//	the answer to the confirm was lost or cannot be read               429
+//	the service was still being asked when the budget ended            429
+//	ConfirmRate, MaxConcurrent or RefusedInterval                      429
+//	Sink.Handled, Ledger.Standing, Ledger.Note or Sink.Accept failed   503
+//	the Sink was still at work when the budget ended                   503
+//
+// A 5xx always means that this process could not store. Proxies count 5xx and take a
+// server out that answers a few of them (nginx proxy_next_upstream, HAProxy observe
+// layer7, Envoy outlier detection), so nobody must be able to cause one by inventing ids,
+// and a service that is down must not take the merchant's pages down. The service repeats
+// after any answer but 200 (§6.4), so a 429 costs nothing.
+//
+// All answers of one status are alike, byte for byte. What a sender can still tell:
 //
 //   - that a payment is COMPLETE: 200;
-//   - for [Config.RefusedInterval], that the service has just refused an id (429), from one
-//     whose confirm had no answer (503);
-//   - while [Config.ConfirmRate] is used up, a payment that a [Ledger] expects (503) from an
-//     id that it does not know (429);
 //   - by the time that an answer takes, whether the service was asked.
 //
-// It is no use for finding ids, which are random UUIDs; who has one has the checkout link,
-// and learns nothing of other payments.
+// This does not help guess ids (random UUIDs); anyone who has one already has the checkout
+// link, and learns nothing of other payments.
 //
 // # After a confirm
 //

@@ -60,7 +60,7 @@ func TestDoubting(t *testing.T) {
 			service.during = func(context.Context, uuid.UUID) error { return test.says }
 			l := &ledger{standing: test.standing}
 			h := newHandler(t, webhook.Config{Client: service, Sink: l})
-			want := 503
+			want := 429
 			if test.standing == webhook.StandingHandled {
 				want = 200
 			}

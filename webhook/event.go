@@ -23,11 +23,11 @@ const (
 	OutcomeRepeated    Outcome = "repeated"    // 200: in safe hands before, or by a delivery at the same time
 	OutcomeForbidden   Outcome = "forbidden"   // 403, 404: source or path secret
 	OutcomeMalformed   Outcome = "malformed"   // 400, 405, 408, 413, 415
-	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent or ConfirmRate
-	OutcomeUnconfirmed Outcome = "unconfirmed" // 503: unknown, not paid, or the service failed
-	OutcomeAmbiguous   Outcome = "ambiguous"   // 503: the answer to the confirm was lost or unreadable; the payment may be complete
+	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent, ConfirmRate or RefusedInterval
+	OutcomeUnconfirmed Outcome = "unconfirmed" // 429: unknown, not paid, or the service failed
+	OutcomeAmbiguous   Outcome = "ambiguous"   // 429: the answer to the confirm was lost or unreadable; the payment may be complete. 503 if that could not be written down
 	OutcomeSinkFailed  Outcome = "sink_failed" // 503: Sink.Handled or Sink.Accept failed
-	OutcomeTimeout     Outcome = "timeout"     // 503: still in work when the budget ended
+	OutcomeTimeout     Outcome = "timeout"     // still in work when the budget ended: 429 while the service was asked, 503 in the Sink
 )
 
 // Event is one request to the Handler.

@@ -59,7 +59,7 @@ func TestEventHeaders(t *testing.T) {
 			assert.Equal(t, test.wantID, e.WebhookID)
 			assert.Equal(t, test.wantCount, e.RetryCount)
 			assert.Equal(t, id, e.PaymentID)
-			assert.Equal(t, http.StatusServiceUnavailable, e.Status)
+			assert.Equal(t, http.StatusTooManyRequests, e.Status)
 			assert.Equal(t, "192.0.2.1", e.Source.String())
 		})
 	}

@@ -62,7 +62,7 @@ func Example() {
 	deliver()
 	deliver()
 	// Output:
-	// 503 {"error":"not handled"}
+	// 429 {"error":"not now"}
 	// granted: order-1 paid 10000
 	// 200 {"result":"ok"}
 	// 200 {"result":"ok"}

@@ -212,7 +212,7 @@ func TestLength(t *testing.T) {
 		"declared, not read":      {panicReader{}, 4097, http.StatusRequestEntityTooLarge},
 		"not declared, too long":  {strings.NewReader(good + strings.Repeat(" ", 4097-len(good))), -1, http.StatusRequestEntityTooLarge},
 		"not declared, endless":   {endless{}, -1, http.StatusRequestEntityTooLarge},
-		"not declared, just fits": {strings.NewReader(good + strings.Repeat(" ", 4096-len(good))), -1, http.StatusServiceUnavailable},
+		"not declared, just fits": {strings.NewReader(good + strings.Repeat(" ", 4096-len(good))), -1, http.StatusTooManyRequests},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

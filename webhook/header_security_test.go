@@ -42,11 +42,11 @@ func TestHeaderAbuse(t *testing.T) {
 		"zero byte":          {line + "X-A: a\x00b\r\n", http.StatusBadRequest},
 		"two hosts":          {line + "Host: y\r\n", http.StatusBadRequest},
 		"two content types":  {line + "Content-Type: text/plain\r\n", http.StatusUnsupportedMediaType},
-		"names another id":   {line + "X-Payment-Id: " + victim.ID.String() + "\r\nX-Webhook-Id: " + victim.ID.String() + "\r\n", http.StatusServiceUnavailable},
-		"replays by key":     {line + "Idempotency-Key: 1\r\nX-Retry-Count: -99999999999999999999\r\n", http.StatusServiceUnavailable},
-		"overrides":          {line + "X-HTTP-Method-Override: DELETE\r\nX-Original-URL: /other\r\nX-Forwarded-For: 127.0.0.1\r\n", http.StatusServiceUnavailable},
+		"names another id":   {line + "X-Payment-Id: " + victim.ID.String() + "\r\nX-Webhook-Id: " + victim.ID.String() + "\r\n", http.StatusTooManyRequests},
+		"replays by key":     {line + "Idempotency-Key: 1\r\nX-Retry-Count: -99999999999999999999\r\n", http.StatusTooManyRequests},
+		"overrides":          {line + "X-HTTP-Method-Override: DELETE\r\nX-Original-URL: /other\r\nX-Forwarded-For: 127.0.0.1\r\n", http.StatusTooManyRequests},
 		"asks for an expect": {line + "Expect: 200-ok\r\n", http.StatusExpectationFailed},
-		"wants to upgrade":   {line + "Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n", http.StatusServiceUnavailable},
+		"wants to upgrade":   {line + "Connection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n", http.StatusTooManyRequests},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)

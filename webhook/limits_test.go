@@ -50,11 +50,16 @@ func TestConfirmRate(t *testing.T) {
 		p := newPayment()
 		client := newService(p)
 		g := newGranter()
-		h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil), ConfirmRate: 2, ConfirmBurst: 3})
+		seen := &events{}
+		h := newHandler(t, webhook.Config{
+			Client: client, Sink: newMemory(t, g.grant, nil), ConfirmRate: 2, ConfirmBurst: 3, OnDelivery: seen.add,
+		})
+		stranger := func() webhook.Outcome { serve(h, named(uuid.New())); return seen.last(t).Outcome }
 		assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code)
-		assert.Equal(t, http.StatusServiceUnavailable, serve(h, named(uuid.New())).Code)
-		assert.Equal(t, http.StatusServiceUnavailable, serve(h, named(uuid.New())).Code)
+		assert.Equal(t, webhook.OutcomeUnconfirmed, stranger())
+		assert.Equal(t, webhook.OutcomeUnconfirmed, stranger())
 		w := serve(h, named(uuid.New()))
+		assert.Equal(t, webhook.OutcomeLimited, seen.last(t).Outcome)
 		assert.Equal(t, http.StatusTooManyRequests, w.Code)
 		assert.Equal(t, "5", w.Header().Get("Retry-After"))
 		for range 100 {
@@ -62,8 +67,8 @@ func TestConfirmRate(t *testing.T) {
 		}
 		assert.EqualValues(t, 3, client.calls.Load())
 		<-time.After(500 * time.Millisecond)
-		assert.Equal(t, http.StatusServiceUnavailable, serve(h, named(uuid.New())).Code)
-		assert.Equal(t, http.StatusTooManyRequests, serve(h, named(uuid.New())).Code)
+		assert.Equal(t, webhook.OutcomeUnconfirmed, stranger())
+		assert.Equal(t, webhook.OutcomeLimited, stranger())
 	})
 }
 
@@ -88,7 +93,7 @@ func TestFlood(t *testing.T) {
 	h := newHandler(t, webhook.Config{Sink: newMemory(t, g.grant, nil)})
 	flood := func(n int) {
 		for range n {
-			if code := serve(h, named(uuid.New())).Code; code != http.StatusTooManyRequests && code != http.StatusServiceUnavailable {
+			if code := serve(h, named(uuid.New())).Code; code != http.StatusTooManyRequests {
 				require.Fail(t, "unexpected status", "%d", code)
 			}
 		}
@@ -113,20 +118,20 @@ func TestFloodWhileTheServiceHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newService()
 		client.during = func(ctx context.Context, _ uuid.UUID) error { <-ctx.Done(); return ctx.Err() }
-		h := newHandler(t, webhook.Config{Client: client, MaxConcurrent: 16, ConfirmRate: -1})
+		seen := &events{}
+		h := newHandler(t, webhook.Config{Client: client, MaxConcurrent: 16, ConfirmRate: -1, OnDelivery: seen.add})
 		var all sync.WaitGroup
-		var mu sync.Mutex
-		counts := map[int]int{}
 		for range 500 {
-			all.Go(func() {
-				code := serve(h, named(uuid.New())).Code
-				mu.Lock()
-				defer mu.Unlock()
-				counts[code]++
-			})
+			all.Go(func() { assert.Equal(t, http.StatusTooManyRequests, serve(h, named(uuid.New())).Code) })
 		}
 		all.Wait()
-		assert.Equal(t, map[int]int{http.StatusTooManyRequests: 484, http.StatusServiceUnavailable: 16}, counts)
+		limited := 0
+		for _, e := range seen.all() {
+			if e.Outcome == webhook.OutcomeLimited {
+				limited++
+			}
+		}
+		assert.Equal(t, 484, limited)
 		assert.EqualValues(t, 16, client.calls.Load())
 	})
 }

@@ -171,11 +171,11 @@ func TestForgedAgainstTheService(t *testing.T) {
 		hook := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil), OnDelivery: seen.add})
 		w.to = hook
 		id := create(t, client)
-		assert.Equal(t, http.StatusServiceUnavailable, serve(hook, named(id)).Code)
+		assert.Equal(t, http.StatusTooManyRequests, serve(hook, named(id)).Code)
 		var e *payments.Error
 		require.ErrorAs(t, seen.last(t).Err, &e)
 		assert.EqualValues(t, mockserver.CodePaymentNotPaid, e.Code)
-		assert.Equal(t, http.StatusServiceUnavailable, serve(hook, named(uuid.New())).Code)
+		assert.Equal(t, http.StatusTooManyRequests, serve(hook, named(uuid.New())).Code)
 		asked := len(mock.Requests())
 		for range 100 {
 			assert.Equal(t, http.StatusTooManyRequests, serve(hook, named(id)).Code)

@@ -70,7 +70,7 @@ func TestSocketHangingConfirm(t *testing.T) {
 	_, err := fmt.Fprintf(conn, head, len(body), body)
 	require.NoError(t, err)
 	status, _ := readAnswer(t, conn)
-	assert.Equal(t, http.StatusServiceUnavailable, status)
+	assert.Equal(t, http.StatusTooManyRequests, status)
 	close(gate)
 	require.NoError(t, h.Wait(t.Context()))
 }

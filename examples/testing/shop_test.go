@@ -162,7 +162,7 @@ func TestNotPaid(t *testing.T) {
 	forged := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"payment_id":"`+payToken+`"}`))
 	forged.Header.Set("Content-Type", "application/json")
 	s.Hook.ServeHTTP(answer, forged)
-	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
+	require.Equal(t, http.StatusTooManyRequests, answer.Code)
 
 	mock.Advance(25 * time.Hour)
 	mock.CheckStatus(t, payToken, mockserver.StatusExpired)

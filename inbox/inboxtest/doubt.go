@@ -336,14 +336,14 @@ func testFloodIsNoLoss(t *testing.T, open func(*testing.T) Database) {
 	forged := func() uuid.UUID {
 		id := uuid.New()
 		d.say(id, func() error { return errNotPaid })
-		require.Equal(t, 503, post(hook, id))
+		require.Equal(t, 429, post(hook, id))
 		return id
 	}
 	lost, twice := uuid.New(), forged()
-	require.Equal(t, 503, post(hook, lost))
+	require.Equal(t, 429, post(hook, lost))
 	s.awaitReason(twice, "refused")
 	d.say(twice, nil)
-	require.Equal(t, 503, post(hook, twice))
+	require.Equal(t, 429, post(hook, twice))
 	s.awaitReason(twice, "doubt") // its second answer was lost
 	var last uuid.UUID
 	for range 40 {

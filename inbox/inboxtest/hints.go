@@ -56,8 +56,8 @@ func testForgedHint(t *testing.T, open func(*testing.T) Database) {
 	id := s.order("order-1", 10000)
 	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box, RefusedInterval: -1})
 	require.NoError(t, err)
-	require.Equal(t, 503, post(hook, id), "not paid yet")
-	require.Equal(t, 503, post(hook, id))
+	require.Equal(t, 429, post(hook, id), "not paid yet")
+	require.Equal(t, 429, post(hook, id))
 	standing, err := s.box.Standing(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, webhook.StandingExpected, standing)
@@ -68,9 +68,9 @@ func testForgedHint(t *testing.T, open func(*testing.T) Database) {
 
 	// The same for an id that the inbox did not create: the hint is asked again.
 	id = s.strange("player-1", 500)
-	require.Equal(t, 503, post(hook, id))
+	require.Equal(t, 429, post(hook, id))
 	s.await(id.String(), inbox.StageHint)
-	require.Equal(t, 503, post(hook, id), "a no is no mark")
+	require.Equal(t, 429, post(hook, id), "a no is no mark")
 	s.due()
 	s.asked(id, 1, time.Second, 20*time.Second)
 	_, err = s.db.Ledger.ExecContext(t.Context(), `UPDATE depositpay_payments SET tries = 30 WHERE stage = 1`)

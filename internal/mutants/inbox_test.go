@@ -134,7 +134,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a lost answer to a webhook's confirm counts as the one before", "webhook/deliver.go",
-		"err = errors.Join(err, h.note(context.WithoutCancel(ctx), id, StandingUnknown))", "_ = context.WithoutCancel",
+		"noted := h.note(context.WithoutCancel(ctx), id, StandingUnknown)", "noted := context.Cause(context.WithoutCancel(ctx))",
 		"./webhook", "TestDoubting$/^lost",
 	},
 	{

@@ -134,8 +134,18 @@ var mutants = []mutant{
 	},
 	{
 		"a negative confirm is answered as handled", "webhook/deliver.go",
-		"return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}", "return answer{http.StatusOK, OutcomeAccepted, nil}",
+		"return answer{http.StatusTooManyRequests, OutcomeUnconfirmed, err}", "return answer{http.StatusOK, OutcomeAccepted, nil}",
 		"./webhook", "TestForgedBeforePaying",
+	},
+	{
+		"a made-up webhook is answered 503", "webhook/deliver.go",
+		"return answer{http.StatusTooManyRequests, OutcomeUnconfirmed, err}", "return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}",
+		"./webhook", "TestAnswers",
+	},
+	{
+		"a service that hangs is answered 503", "webhook/deliver.go",
+		"j.asking.Store(true)", "_ = j",
+		"./webhook", "TestAnswers",
 	},
 	{
 		"a failed hand-over is answered 200", "webhook/deliver.go",

@@ -244,9 +244,9 @@ func pollOnce(t *testing.T, s *service, process int) {
 // it could write it down.
 func TestTold(t *testing.T) {
 	t.Parallel()
-	status, away := 0, false
+	status, away, asked := 0, false, false
 	k := &told{}
-	by := noting{k, func(span) bool { return away }, roundTrip(func(r *http.Request) (*http.Response, error) {
+	by := noting{k, func(span) bool { return away }, func(string) bool { return asked }, roundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
 		assert.Contains(t, string(body), `{"payment_id":"`)
@@ -255,9 +255,13 @@ func TestTold(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		away   bool
+		asked  bool
 		known  bool
-	}{{200, false, true}, {503, false, true}, {429, false, false}, {503, true, false}, {200, true, true}} {
-		status, away = c.status, c.away
+	}{
+		{200, false, true, true}, {503, false, false, true}, {429, false, false, false}, {429, false, true, true},
+		{429, true, true, false}, {503, true, false, false}, {200, true, true, true},
+	} {
+		status, away, asked = c.status, c.away, c.asked
 		id := fmt.Sprint(c)
 		request, err := http.NewRequest(http.MethodPost, hookURL, strings.NewReader(`{"payment_id":"`+id+`"}`))
 		require.NoError(t, err)

@@ -33,16 +33,17 @@ var errNobody = errors.New("no merchant is running")
 // toMerchants reaches one of the merchants with each connection, and takes note of the
 // webhooks that they answer.
 func (c *campaign) toMerchants() http.RoundTripper {
-	return noting{&c.told, c.wasAway, c.dialMerchants()}
+	return noting{&c.told, c.wasAway, func(id string) bool { return c.service.witness.confirmed(id) }, c.dialMerchants()}
 }
 
 // noting is a transport that knows which ids a merchant must know from webhooks: those that
-// were answered, except 429, which says that nothing was looked at. Where the database was
-// away meanwhile, only 200 counts.
+// were answered, except with 429 where the service was never asked about the id, since
+// nothing was looked at then. Where the database was away meanwhile, only 200 counts.
 type noting struct {
-	told *told
-	away func(span) bool
-	by   http.RoundTripper
+	told      *told
+	away      func(span) bool
+	confirmed func(id string) bool
+	by        http.RoundTripper
 }
 
 const tooLong = 5 * time.Second // for a webhook: its budget may be over before anything was written down
@@ -64,7 +65,8 @@ func (n noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	during := span{from: time.Now()}
 	response, err := n.by.RoundTrip(r)
-	if during.to = time.Now(); err == nil && named.ID != "" && response.StatusCode != http.StatusTooManyRequests {
+	if during.to = time.Now(); err == nil && named.ID != "" &&
+		(response.StatusCode != http.StatusTooManyRequests || n.confirmed(named.ID)) {
 		status := response.StatusCode // and not the answer, which holds much
 		n.told.add(named.ID, fmt.Sprintf("a webhook that was answered %d", status), func() bool {
 			return status == http.StatusOK || during.length() < tooLong && !n.away(during)

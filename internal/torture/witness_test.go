@@ -3,7 +3,10 @@
 package torture
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,6 +42,7 @@ type witness struct {
 	service http.Handler
 	mu      sync.Mutex
 	polls   []poll
+	asked   map[string]bool // ids that a merchant has asked the service to confirm
 }
 
 func (w *witness) ServeHTTP(to http.ResponseWriter, r *http.Request) {
@@ -55,11 +59,40 @@ func (w *witness) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		w.mu.Unlock()
 		r.URL.RawQuery += "&" + pollParameter + "=" + strconv.Itoa(n)
 	}
+	if r.URL.Path == confirmPath {
+		w.ask(r)
+	}
 	w.service.ServeHTTP(to, r)
+}
+
+// ask takes note of the id of a confirm: a merchant writes an id down before that.
+func (w *witness) ask(r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var named struct {
+		ID string `json:"payToken"`
+	}
+	if err != nil || json.Unmarshal(body, &named) != nil {
+		return // the service says what is wrong with it
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked == nil {
+		w.asked = map[string]bool{}
+	}
+	w.asked[named.ID] = true
+}
+
+// confirmed reports whether a merchant has asked the service about the id.
+func (w *witness) confirmed(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asked[id]
 }
 
 const (
 	pollPath      = "/callback/rest"
+	confirmPath   = "/payments/confirm"
 	pollParameter = "poll"
 	processPrefix = "/process-"
 )

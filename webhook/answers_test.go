@@ -1,0 +1,111 @@
+package webhook_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// failing is a ledger whose methods fail, or hang for as long as they may.
+type failing struct {
+	standing           webhook.Standing
+	ask, note, accept  error
+	hangAsk, hangOther bool
+	noteLater          error // from the second Note on
+	notes              int
+}
+
+func (f *failing) hang(ctx context.Context, hangs bool, err error) error {
+	if hangs {
+		<-ctx.Done()
+		<-time.After(time.Second) // whatever its context says
+	}
+	return err
+}
+
+func (f *failing) Handled(context.Context, uuid.UUID) (bool, error) { return false, errTest }
+
+func (f *failing) Standing(ctx context.Context, _ uuid.UUID) (webhook.Standing, error) {
+	return f.standing, f.hang(ctx, f.hangAsk, f.ask)
+}
+
+func (f *failing) Note(ctx context.Context, _ uuid.UUID) error {
+	if f.notes++; f.notes > 1 {
+		return f.noteLater
+	}
+	return f.hang(ctx, f.hangOther && f.note != nil, f.note)
+}
+
+func (f *failing) Accept(ctx context.Context, _ payments.Payment) error {
+	return f.hang(ctx, f.hangOther, f.accept)
+}
+
+// TestAnswers is the table of the package's documentation: only what the merchant's own
+// store cannot do is a 5xx, whoever names the id.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	const own, stranger = webhook.StandingExpected, webhook.StandingUnknown
+	no := func(err error) func(context.Context) error {
+		return func(context.Context) error { return err }
+	}
+	hangs := func(ctx context.Context) error { <-ctx.Done(); <-time.After(time.Second); return ctx.Err() }
+	notPaid := &payments.Error{Op: "Confirm", Code: "NOT_PAID"}
+	tests := map[string]struct {
+		ledger  failing
+		service func(context.Context) error
+		want    int
+		outcome webhook.Outcome
+	}{
+		"paid":                        {failing{standing: stranger}, no(nil), 200, webhook.OutcomeAccepted},
+		"handled":                     {failing{standing: webhook.StandingHandled}, no(errTest), 200, webhook.OutcomeRepeated},
+		"refused":                     {failing{standing: stranger}, no(notPaid), 429, webhook.OutcomeUnconfirmed},
+		"refused, own":                {failing{standing: own}, no(notPaid), 429, webhook.OutcomeUnconfirmed},
+		"service away":                {failing{standing: stranger}, no(errTest), 429, webhook.OutcomeUnconfirmed},
+		"service away, own":           {failing{standing: own}, no(errTest), 429, webhook.OutcomeUnconfirmed},
+		"token refused":               {failing{standing: own}, no(payments.ErrTokenRefused), 429, webhook.OutcomeUnconfirmed},
+		"not complete":                {failing{standing: own}, no(payments.ErrNotComplete), 429, webhook.OutcomeUnconfirmed},
+		"answer lost":                 {failing{standing: stranger}, no(payments.ErrAmbiguous), 429, webhook.OutcomeAmbiguous},
+		"answer lost, own":            {failing{standing: own}, no(payments.ErrAmbiguous), 429, webhook.OutcomeAmbiguous},
+		"unreadable":                  {failing{standing: own}, no(payments.ErrUndecodable), 429, webhook.OutcomeAmbiguous},
+		"service hangs":               {failing{standing: stranger}, hangs, 429, webhook.OutcomeTimeout},
+		"service hangs, own":          {failing{standing: own}, hangs, 429, webhook.OutcomeTimeout},
+		"ledger away":                 {failing{ask: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
+		"ledger hangs":                {failing{hangAsk: true}, no(nil), 503, webhook.OutcomeTimeout},
+		"not written down":            {failing{standing: stranger, note: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
+		"hangs while it writes":       {failing{standing: stranger, note: errTest, hangOther: true}, no(nil), 503, webhook.OutcomeTimeout},
+		"not accepted":                {failing{standing: own, accept: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
+		"hangs while it accepts":      {failing{standing: own, hangOther: true}, no(nil), 503, webhook.OutcomeTimeout},
+		"answer lost, not on record":  {failing{standing: stranger, noteLater: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
+		"own, lost and not on record": {failing{standing: own, note: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				seen := &events{}
+				h := newHandler(t, webhook.Config{Sink: &test.ledger, OnDelivery: seen.add, Client: confirmerFunc(
+					func(ctx context.Context, id uuid.UUID) (payments.Payment, error) {
+						return payments.Payment{ID: id, Status: payments.StatusComplete}, test.service(ctx)
+					})})
+				w := serve(h, named(uuid.New()))
+				assert.Equal(t, test.want, w.Code)
+				assert.Equal(t, test.outcome, seen.last(t).Outcome)
+				if test.want != http.StatusOK {
+					assert.Equal(t, "5", w.Header().Get("Retry-After"))
+				}
+				if err := h.Wait(t.Context()); errors.Is(err, context.Canceled) {
+					assert.NoError(t, err)
+				}
+			})
+		})
+	}
+}
