@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,6 +126,53 @@ func TestNextWhileDialingStops(t *testing.T) {
 		require.True(t, payments.SafeToRetry(err))
 		require.Equal(t, time.Second, time.Since(began))
 		require.Empty(t, s.Requests())
+	})
+}
+
+// counting counts the bytes that are written to a connection.
+type counting struct {
+	net.Conn
+	written *atomic.Int64
+}
+
+func (c counting) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.written.Add(int64(n))
+	return n, err
+}
+
+// TestNextLeftAsTheConnectionComes: the caller leaves, and a connection is there at the same
+// instant. Not one byte is sent and nothing is ambiguous, whichever of the two net/http
+// sees first; it chooses at random, so there are many rounds.
+func TestNextLeftAsTheConnectionComes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var written atomic.Int64
+		s := rawserver.ListenPipe(func(int, rawserver.Request) rawserver.Action {
+			return rawserver.Action{Bytes: rawserver.JSON(200, noPayment)}
+		})
+		defer s.Close()
+		c, err := payments.New(payments.Config{BaseURL: "http://127.0.0.1", Token: testToken, Transport: &http.Transport{
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := s.Dial(ctx, network, address)
+				return counting{conn, &written}, err
+			},
+		}})
+		require.NoError(t, err)
+		defer c.CloseIdleConnections()
+		for range 200 {
+			_, err := c.Next(t.Context()) // leaves a connection in the pool
+			require.ErrorIs(t, err, payments.ErrNoProcessedPayment)
+			before := written.Load()
+			ctx, leave := context.WithCancel(t.Context())
+			atOnce := func(string) { leave(); synctest.Wait() } // before the pool is asked
+			_, err = c.Next(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: atOnce}))
+			require.ErrorIs(t, err, context.Canceled)
+			require.NotErrorIs(t, err, payments.ErrAmbiguous)
+			require.True(t, payments.SafeToRetry(err))
+			synctest.Wait()
+			require.Equal(t, before, written.Load(), "something was sent")
+		}
 	})
 }
 

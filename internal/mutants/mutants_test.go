@@ -53,6 +53,11 @@ var mutants = []mutant{
 		"./payments", "TestForeignTransport",
 	},
 	{
+		"a poll that was left while dialing passes for sent", "internal/transport/call.go",
+		"if !k.state.CompareAndSwap(dialing, onWire) && k.state.Load() == abandoned {", "if k.state.Store(onWire); info.Conn == nil {",
+		"./payments", "TestNextLeftAsTheConnectionComes",
+	},
+	{
 		"the caller's transport keeps HTTP/2", "internal/transport/pool.go",
 		"t.TLSClientConfig.NextProtos = nil", "_ = t.TLSClientConfig.NextProtos",
 		"./payments", "TestCallersTransportIsHardened",

@@ -95,8 +95,18 @@ func (k *call) trace() *httptrace.ClientTrace {
 	if k.attempts > 1 {
 		hooks = new(httptrace.ClientTrace)
 	}
-	hooks.GotConn = func(httptrace.GotConnInfo) { k.state.Store(onWire) }
+	hooks.GotConn = k.gotConn
 	return hooks
+}
+
+// gotConn runs in the goroutine of the request, before anything of it is written. A caller
+// that left at the same instant was there first or not at all: then nothing is sent, which
+// only a closed connection makes sure of. net/http does not look at the context again before
+// it writes, and a body whose Read fails does not hold the header back: it is flushed first.
+func (k *call) gotConn(info httptrace.GotConnInfo) {
+	if !k.state.CompareAndSwap(dialing, onWire) && k.state.Load() == abandoned {
+		_ = info.Conn.Close()
+	}
 }
 
 // context bounds one attempt. A Destructive operation is detached from the

@@ -43,7 +43,7 @@ func (i *inner) RoundTrip(r *http.Request) (*http.Response, error) {
 		err = i.read(k, resp)
 	}
 	if err != nil {
-		k.failure = i.redactor.Cause(i.explain(ctx, k, err))
+		k.failure = i.redactor.Cause(i.explain(ctx, r.Context(), k, err))
 		i.log(ctx, k, began)
 		return nil, k.failure
 	}
@@ -148,8 +148,11 @@ func bodyCap(contentLength, limit int64) int64 {
 	return contentLength + 1 // one more byte, so that EOF is read without growing
 }
 
-// explain names the limit that ended the attempt, if one did.
-func (i *inner) explain(ctx context.Context, k *call, err error) error {
+// explain names what ended the attempt: the caller, or a limit.
+func (i *inner) explain(ctx, caller context.Context, k *call, err error) error {
+	if k.state.Load() == abandoned { // whatever the connection says of its end
+		return fmt.Errorf("%w before a connection was there: %w", caller.Err(), err)
+	}
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
