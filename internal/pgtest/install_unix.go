@@ -25,6 +25,37 @@ func binaries() (string, error) {
 	return install("/etc/postgresql-common", usual)
 }
 
+// pgbouncer finds PgBouncer, and installs it where that may be done. Debian's package also
+// starts one where an init system runs, which does nobody harm.
+func pgbouncer() (string, error) {
+	look := func() (string, error) {
+		if path, err := exec.LookPath("pgbouncer"); err == nil {
+			return path, nil
+		}
+		return exec.LookPath("/usr/sbin/pgbouncer") // not on everybody's PATH
+	}
+	path, err := look()
+	if err == nil || os.Geteuid() != 0 {
+		return path, err
+	}
+	if _, missing := exec.LookPath("apt-get"); missing != nil {
+		return "", err
+	}
+	release, err := debian.Queue(filepath.Join(os.TempDir(), "depositpay-pgtest-install"))
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if path, err := look(); err == nil {
+		return path, nil
+	}
+	_, _ = fmt.Fprintln(os.Stderr, "pgtest: no PgBouncer found; installing Debian's package")
+	if err := debian.Install("pgbouncer"); err != nil {
+		return "", err
+	}
+	return look()
+}
+
 // install installs Debian's package. Several test binaries run at once: one does it, and
 // the others wait and find it done.
 func install(configuration string, folders []string) (string, error) {

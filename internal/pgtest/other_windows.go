@@ -12,6 +12,8 @@ var errWindows = errors.New("on Windows there is no private cluster")
 
 func binaries() (string, error) { return "", errWindows }
 
+func pgbouncer() (string, error) { return "", errWindows }
+
 func serverAccount() (*account, error) { return nil, errWindows }
 
 func (*account) directory() (string, error) { return "", errWindows }

@@ -64,7 +64,11 @@ func (s stopping) Run() int {
 // with a skip that is hard to overlook.
 func missing(t testing.TB, loud io.Writer, err error) {
 	t.Helper()
-	message := fmt.Sprintf("no PostgreSQL: %v; install it (Debian: apt-get install postgresql; macOS: brew install postgresql@17), or set %s to the DSN of a server on which databases may be created", err, Environment)
+	skip(t, loud, fmt.Sprintf("no PostgreSQL: %v; install it (Debian: apt-get install postgresql; macOS: brew install postgresql@17), or set %s to the DSN of a server on which databases may be created", err, Environment))
+}
+
+func skip(t testing.TB, loud io.Writer, message string) {
+	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal("pgtest: CI does without nothing: " + message)
 	}
