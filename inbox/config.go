@@ -31,14 +31,19 @@ type Client interface {
 //
 // The handler must not end tx. An error, a panic or a time-out rolls tx back and the
 // handler runs again later (see Config.MaxAttempts), unless the error is Cancel's or
-// Snooze's. On SQLite tx is the only writer of the file: keep it short, and do not write
+// Snooze's. An error that wraps PostgreSQL's deadlock or serialization failure (SQLSTATE 40P01
+// or 40001) is not counted as an attempt, and the handler runs again at once, up to ten times.
+// On PostgreSQL tx is READ COMMITTED, whatever the default of the database is. On SQLite tx is the only writer of the file: keep it short, and do not write
 // through another connection, which would wait for tx.
 type Handler func(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 
 // Config configures Open. Client, Handler and one of DB and SQLite are required.
 type Config struct {
-	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps four connections of it
-	// for itself, and uses up to Concurrency+1 more.
+	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps four connections of it,
+	// which all inboxes on the same *sql.DB share, and uses up to Concurrency+1 more. Open takes
+	// them all once, and fails within seconds if the pool does not have them (with pgxpool: set
+	// MaxConns). A pooler such as PgBouncer may lend sessions for one transaction; then
+	// the driver must not keep prepared statements (with pgx: default_query_exec_mode=exec).
 	DB *sql.DB
 	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it. It has one
 	// Inbox at a time, whatever the prefix.
@@ -49,7 +54,7 @@ type Config struct {
 	// MigrationSQL. Default: Open calls Migrate.
 	SkipMigration bool
 	// AllowUnsafe opens a database that may lose what it acknowledged (fsync or
-	// synchronous_commit off). For experiments.
+	// synchronous_commit off, or synchronous_commit local with synchronous standbys). For experiments.
 	AllowUnsafe bool
 
 	// Client is the service. Handler grants payments.
@@ -111,6 +116,7 @@ type Config struct {
 
 	shortLease time.Duration // of tests: a lease that ends before the handler's time-out
 	hook       hook          // of tests: see failpoint
+	patience   time.Duration // of tests: in place of reserveTimeout
 }
 
 // Product is a product of the game store's dashboard.

@@ -24,7 +24,7 @@ func TestClaimCutAfterItsRows(t *testing.T) {
 	t.Parallel()
 	const n = 40
 	var armed, cut atomic.Bool
-	db := tapped(t, pgtest.New(t).DSN, &tap{cutAfterRows: func(query string, rows int) bool {
+	db := pgtest.New(t).Tapped(t, &pgtest.Tap{CutAfterRows: func(query string, rows int) bool {
 		claim := strings.Contains(query, "tries = tries + 1") && strings.Contains(query, "leased = ")
 		return claim && rows > 1 && armed.CompareAndSwap(true, false) && cut.CompareAndSwap(false, true)
 	}})

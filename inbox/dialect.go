@@ -100,7 +100,7 @@ func (d *dialect) notSilent(ctx context.Context, x execer) error {
 	if d.name == SQLiteStore {
 		return nil
 	}
-	_, err := x.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = '"+pinnedIdle+"'")
+	_, err := x.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = '"+idleLimit+"'")
 	return err
 }
 

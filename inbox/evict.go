@@ -35,7 +35,7 @@ func (b *Inbox) evictHints(ctx context.Context) error {
 	if n <= b.cfg.MaxHints {
 		return nil
 	}
-	gone, err := b.evict(ctx, b.store.ledger(), 1)
+	gone, err := b.evictRefused(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,13 +49,26 @@ func (b *Inbox) evictHints(ctx context.Context) error {
 	return b.evictDoubtful(ctx)
 }
 
+func (b *Inbox) evictRefused(ctx context.Context) ([]string, error) {
+	tx, err := b.store.ledger().BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	gone, err := b.evict(ctx, tx, 1)
+	if err != nil {
+		return nil, err
+	}
+	return gone, tx.Commit()
+}
+
 // evict deletes hints of one sort and returns their ids, the oldest first.
-func (b *Inbox) evict(ctx context.Context, x queryable, refused int) (ids []string, err error) {
+func (b *Inbox) evict(ctx context.Context, tx *sql.Tx, refused int) (ids []string, err error) {
 	type gone struct {
 		id   string
 		seen int64
 	}
-	rows, err := x.QueryContext(ctx, b.d.sql(sqlEvict), b.cfg.MaxHints, refused)
+	rows, err := tx.QueryContext(ctx, b.d.sql(sqlEvict), b.cfg.MaxHints, refused)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +78,6 @@ func (b *Inbox) evict(ctx context.Context, x queryable, refused int) (ids []stri
 		ids = append(ids, g.id)
 	}
 	return ids, err
-}
-
-type queryable interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // evictDoubtful gives up hints in doubt, and says so in the same transaction.

@@ -15,6 +15,12 @@ func WithLease(cfg Config, lease time.Duration) Config {
 	return cfg
 }
 
+// WithReserveTimeout shortens how long Open waits for the pool's connections.
+func WithReserveTimeout(cfg Config, limit time.Duration) Config {
+	cfg.patience = limit
+	return cfg
+}
+
 // Queued is how many acceptances wait behind a group that is being committed.
 func Queued(b *Inbox) (n int) {
 	for _, lane := range b.intake {

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,40 +87,53 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 }
 
 func (b *Inbox) prepare(ctx context.Context) error {
+	a := applier{d: b.d, hintDelay: hintDelay.Microseconds(), hook: b.cfg.hook}
+	if b.cfg.SQLite != nil {
+		if err := b.prepareLedger(ctx, pool{b.cfg.SQLite.Writer, b.d}); err != nil {
+			return err
+		}
+		store, err := openSQLiteStore(ctx, *b.cfg.SQLite, a, b.cfg.Logger)
+		if err != nil {
+			return fmt.Errorf("inbox: open: %w", err)
+		}
+		b.store = store
+	} else {
+		// First, because what comes next would wait for ever if the pool has none left.
+		connections, err := reserve(ctx, b.cfg.DB, b.cfg.Concurrency, cmp.Or(b.cfg.patience, reserveTimeout))
+		if err != nil {
+			return err
+		}
+		ledger := pool{b.cfg.DB, b.d}
+		b.store = &postgresStore{applier: a, pool: ledger, connections: connections}
+		if err := b.prepareLedger(ctx, ledger); err != nil {
+			return errors.Join(err, b.store.close())
+		}
+	}
+	if b.cfg.InOrder {
+		if err := b.putInOrder(ctx); err != nil {
+			return errors.Join(err, b.store.close())
+		}
+	}
+	return nil
+}
+
+// prepareLedger checks the database and brings the schema up to date.
+func (b *Inbox) prepareLedger(ctx context.Context, ledger pool) error {
 	if err := checkDatabase(ctx, &b.cfg); err != nil {
 		return err
 	}
-	ledger := b.cfg.DB
-	if b.cfg.SQLite != nil {
-		ledger = b.cfg.SQLite.Writer
-	}
 	if !b.cfg.SkipMigration {
-		if err := Migrate(ctx, ledger, b.d.name, b.cfg.TablePrefix); err != nil {
+		if err := Migrate(ctx, ledger.db, b.d.name, b.cfg.TablePrefix); err != nil {
 			return err
 		}
 	}
-	switch have, err := b.d.version(ctx, ledger); {
+	switch have, err := b.d.versionIn(ctx, ledger); {
 	case err != nil:
 		return fmt.Errorf("inbox: read the schema's version: %w", err)
 	case have > schemaVersion:
 		return newerSchema(have)
 	case have < schemaVersion:
 		return fmt.Errorf("%w: it has version %d, this code needs %d; call Migrate or run MigrationSQL", ErrSchema, have, schemaVersion)
-	}
-	var err error
-	a := applier{d: b.d, hintDelay: hintDelay.Microseconds(), hook: b.cfg.hook}
-	if b.cfg.SQLite != nil {
-		b.store, err = openSQLiteStore(ctx, *b.cfg.SQLite, a, b.cfg.Logger)
-	} else {
-		b.store, err = openPostgresStore(ctx, b.cfg.DB, a)
-	}
-	if err != nil {
-		return fmt.Errorf("inbox: open: %w", err)
-	}
-	if b.cfg.InOrder {
-		if err := b.putInOrder(ctx); err != nil {
-			return errors.Join(err, b.store.close())
-		}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ const schemaVersion = 1
 const DefaultTablePrefix = "depositpay_"
 
 // ErrSchema is wrapped by Open's error if the schema is missing, too old or newer
-// than the code.
+// than the code, or does not have the columns that its version should have.
 var ErrSchema = errors.New("inbox: the schema does not fit")
 
 // MigrationSQL returns the statements that bring an empty database to the schema of
@@ -49,7 +49,7 @@ func Migrate(ctx context.Context, db *sql.DB, name Dialect, prefix string) error
 	if err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := pool{db, d}.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("inbox: Migrate: %w", err)
 	}
@@ -112,6 +112,16 @@ func (d *dialect) apply(ctx context.Context, tx *sql.Tx, version int) error {
 	}
 	_, err := tx.ExecContext(ctx, d.sql("INSERT INTO {p}meta (name, value) VALUES ('schema', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value"), strconv.Itoa(version))
 	return err
+}
+
+// versionIn is version in a transaction of its own.
+func (d *dialect) versionIn(ctx context.Context, ledger pool) (int, error) {
+	tx, err := ledger.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	return d.version(ctx, tx)
 }
 
 type querier interface {

@@ -5,24 +5,35 @@ import (
 	"database/sql"
 )
 
+// rowSet is *sql.Rows or *poolRows.
+type rowSet interface {
+	Next() bool
+	Err() error
+	Close() error
+}
+
 // each scans every row and closes rows. err is that of the query.
-func each(rows *sql.Rows, err error, scan func(*sql.Rows) error) error {
+func each(rows rowSet, err error, scan func(*sql.Rows) error) error {
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }()
+	row, ok := rows.(*sql.Rows)
+	if !ok {
+		row = rows.(*poolRows).Rows
+	}
 	for rows.Next() {
-		if err := scan(rows); err != nil {
+		if err := scan(row); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-// collect scans every row into a value.
-func collect[T any](rows *sql.Rows, scan func(*sql.Rows) (T, error)) (all []T, err error) {
-	err = each(rows, nil, func(rows *sql.Rows) error {
-		v, err := scan(rows)
+// collect scans every row into a value, and closes rows.
+func collect[T any](rows rowSet, scan func(*sql.Rows) (T, error)) (all []T, err error) {
+	err = each(rows, nil, func(row *sql.Rows) error {
+		v, err := scan(row)
 		all = append(all, v)
 		return err
 	})

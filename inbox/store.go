@@ -29,8 +29,8 @@ type store interface {
 	claims() retrier
 	lookups() retrier
 	// ledger is for transactions, reader for queries.
-	ledger() *sql.DB
-	reader() *sql.DB
+	ledger() pool
+	reader() pool
 	close() error
 }
 

@@ -12,32 +12,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// intakeLanes is how many groups are written at once. With one the server waits for the
-// client and the client for the server.
-const intakeLanes = 2
-
-// postgresConnections is how many the store keeps for itself, so that handlers cannot
-// take the last one of the pool: the lanes', one for claims, one for look-ups.
-const postgresConnections = intakeLanes + 2
-
 // postgresStore writes ops straight into the ledger, a group in one statement.
 type postgresStore struct {
 	applier
-	db     *sql.DB
-	intake [intakeLanes]pinned
-	work   pinned
-	look   pinned
-}
-
-func openPostgresStore(ctx context.Context, db *sql.DB, a applier) (*postgresStore, error) {
-	s := &postgresStore{applier: a, db: db, work: pinned{db: db}, look: pinned{db: db}}
-	for i := range s.intake {
-		s.intake[i].db = db
-		if err := s.intake[i].withConn(ctx, func(c *sql.Conn) error { return c.PingContext(ctx) }); err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-	}
-	return s, nil
+	pool        pool
+	connections *reservation
 }
 
 // sqlHints is sqlHint and sqlRearm for a whole group. It returns the hints that it found and
@@ -93,7 +72,7 @@ func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
 	records, others := sorted(ops)
-	return s.intake[lane].withConn(ctx, func(c *sql.Conn) error {
+	return s.connections.intake[lane].retry(ctx, func(c *dedicated) error {
 		if len(others) > 0 {
 			if err := s.acceptOthers(ctx, c, others); err != nil {
 				return err
@@ -110,7 +89,7 @@ func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 
 // acceptRecords takes in records of different payments. One that another transaction
 // inserts at the same moment can neither be inserted nor seen: it needs another round.
-func (s *postgresStore) acceptRecords(ctx context.Context, c *sql.Conn, records []op) error {
+func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicated, records []op) error {
 	const rounds = 5 // one is usual, two happen
 	for range rounds {
 		for _, statement := range []string{sqlOwedRecords, sqlNewRecords, sqlKnownRecords} {
@@ -131,15 +110,17 @@ func (s *postgresStore) acceptRecords(ctx context.Context, c *sql.Conn, records 
 }
 
 // takeRecords returns the ids of the records that the statement took in.
-func (s *postgresStore) takeRecords(ctx context.Context, c *sql.Conn, statement string, records []op) (map[string]bool, error) {
+func (s *postgresStore) takeRecords(ctx context.Context, c *dedicated, statement string, records []op) (map[string]bool, error) {
 	taken, differ := make(map[string]bool, len(records)), map[string]bool{}
-	rows, err := c.QueryContext(ctx, s.d.sql(statement), opsJSON(records))
-	err = each(rows, err, func(rows *sql.Rows) error {
-		var id string
-		var outcome Outcome
-		err := rows.Scan(&id, &outcome)
-		taken[id], differ[id] = true, differ[id] || outcome == OutcomeDiffers
-		return err
+	err := c.inTx(ctx, func(x *sql.Conn) error {
+		rows, err := x.QueryContext(ctx, s.d.sql(statement), opsJSON(records))
+		return each(rows, err, func(rows *sql.Rows) error {
+			var id string
+			var outcome Outcome
+			err := rows.Scan(&id, &outcome)
+			taken[id], differ[id] = true, differ[id] || outcome == OutcomeDiffers
+			return err
+		})
 	})
 	for _, o := range records {
 		if err == nil && differ[o.ID] {
@@ -152,31 +133,34 @@ func (s *postgresStore) takeRecords(ctx context.Context, c *sql.Conn, statement 
 // raise gives a payment that has gone to review at this very moment its second look. Who
 // puts it there looks for records that differ too, one of the two at a time: the other
 // one sees what the first has done.
-func (s *postgresStore) raise(ctx context.Context, c *sql.Conn, o op) error {
-	tx, err := c.BeginTx(ctx, nil)
-	if err != nil {
-		return err
+func (s *postgresStore) raise(ctx context.Context, c *dedicated, o op) error {
+	err := c.inTx(ctx, func(x *sql.Conn) error {
+		if err := s.d.oneByOne(ctx, x, o.ID); err != nil {
+			return err
+		}
+		if _, err := x.ExecContext(ctx, s.d.sql(sqlKeepFirst), o.ID); err != nil {
+			return err
+		}
+		result, err := x.ExecContext(ctx, s.d.sql(sqlRaise), o.ID, o.Channel, o.Body, o.Identifier)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return errNotInReview // and its first record stays where it was
+	})
+	if errors.Is(err, errNotInReview) {
+		return nil
 	}
-	defer func() { _ = tx.Rollback() }()
-	if err := s.d.oneByOne(ctx, tx, o.ID); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, s.d.sql(sqlKeepFirst), o.ID); err != nil {
-		return err
-	}
-	result, err := tx.ExecContext(ctx, s.d.sql(sqlRaise), o.ID, o.Channel, o.Body, o.Identifier)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return err // it is not in review, and its first record where it was
-	}
-	return tx.Commit()
+	return err
 }
+
+var errNotInReview = errors.New("inbox: it is not in review")
 
 // acceptOthers takes in what is no record. Hints come in floods, and they and their
 // refusals are all that a group has then.
-func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op) error {
+func (s *postgresStore) acceptOthers(ctx context.Context, c *dedicated, ops []op) error {
 	var hints, refused []string
 	var rest []op
 	for _, o := range ops {
@@ -195,20 +179,17 @@ func (s *postgresStore) acceptOthers(ctx context.Context, c *sql.Conn, ops []op)
 	if err := s.acceptHints(ctx, c, hints); err != nil || len(rest) == 0 {
 		return err
 	}
-	tx, err := c.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	for _, o := range rest {
-		if err := s.apply(ctx, tx, o); err != nil {
-			return err
+	return c.inTx(ctx, func(x *sql.Conn) error {
+		for _, o := range rest {
+			if err := s.apply(ctx, x, o); err != nil {
+				return err
+			}
 		}
-	}
-	return tx.Commit()
+		return nil
+	})
 }
 
-func (s *postgresStore) acceptHints(ctx context.Context, x execer, ids []string) error {
+func (s *postgresStore) acceptHints(ctx context.Context, c *dedicated, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -218,18 +199,23 @@ func (s *postgresStore) acceptHints(ctx context.Context, x execer, ids []string)
 	}
 	const rounds = 5 // one is usual
 	for range rounds {
-		result, err := x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
-		if err != nil {
+		var gone int64
+		err := c.inTx(ctx, func(x *sql.Conn) error {
+			result, err := x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
+			if err != nil {
+				return err
+			}
+			gone, err = result.RowsAffected()
 			return err
-		}
-		if gone, err := result.RowsAffected(); err != nil || gone == 0 {
+		})
+		if err != nil || gone == 0 {
 			return err
 		}
 	}
 	return fmt.Errorf("inbox: of %d payments some change all the time; note them again", len(ids))
 }
 
-func (s *postgresStore) acceptRefusals(ctx context.Context, x execer, ids []string) error {
+func (s *postgresStore) acceptRefusals(ctx context.Context, c *dedicated, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -237,12 +223,14 @@ func (s *postgresStore) acceptRefusals(ctx context.Context, x execer, ids []stri
 	if err != nil {
 		return err
 	}
-	_, err = x.ExecContext(ctx, s.d.sql(sqlNo), string(text))
-	return err
+	return c.inTx(ctx, func(x *sql.Conn) error {
+		_, err := x.ExecContext(ctx, s.d.sql(sqlNo), string(text))
+		return err
+	})
 }
 
-func (s *postgresStore) claims() retrier  { return &s.work }
-func (s *postgresStore) lookups() retrier { return &s.look }
+func (s *postgresStore) claims() retrier  { return s.connections.work }
+func (s *postgresStore) lookups() retrier { return s.connections.look }
 
 func (s *postgresStore) room(opKind) error { return nil }
 
@@ -250,13 +238,7 @@ func (s *postgresStore) fold(context.Context) (bool, error) { return false, nil 
 
 func (s *postgresStore) unfolded(uuid.UUID) (op, bool) { return op{}, false }
 
-func (s *postgresStore) ledger() *sql.DB { return s.db }
-func (s *postgresStore) reader() *sql.DB { return s.db }
+func (s *postgresStore) ledger() pool { return s.pool }
+func (s *postgresStore) reader() pool { return s.pool }
 
-func (s *postgresStore) close() error {
-	errs := []error{s.work.close(), s.look.close()}
-	for i := range s.intake {
-		errs = append(errs, s.intake[i].close())
-	}
-	return errors.Join(errs...)
-}
+func (s *postgresStore) close() error { return s.connections.release() }

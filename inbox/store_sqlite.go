@@ -213,7 +213,7 @@ func (s *sqliteStore) unfolded(id uuid.UUID) (op, bool) {
 func (s *sqliteStore) claims() retrier  { return once{s.db.Writer} }
 func (s *sqliteStore) lookups() retrier { return once{s.db.Reader} }
 
-func (s *sqliteStore) ledger() *sql.DB { return s.db.Writer }
-func (s *sqliteStore) reader() *sql.DB { return s.db.Reader }
+func (s *sqliteStore) ledger() pool { return pool{s.db.Writer, s.d} }
+func (s *sqliteStore) reader() pool { return pool{s.db.Reader, s.d} }
 
 func (s *sqliteStore) close() error { return errors.Join(s.statements.close(), s.intake.Close()) }

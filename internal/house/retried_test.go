@@ -13,7 +13,7 @@ import (
 )
 
 // retrying are the functions of package inbox that may call a closure more than once.
-var retrying = map[string]bool{"do": true, "withConn": true}
+var retrying = map[string]bool{"do": true, "retry": true}
 
 // TestRetriedClosures: a closure that may run twice writes to no variable outside itself,
 // since the second run would add to what the first one has left there. It returns what it

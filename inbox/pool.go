@@ -1,0 +1,115 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+)
+
+// pool is the ledger's pool. On PostgreSQL all that runs on it runs READ COMMITTED, whatever
+// the default of the database or of the role is: at a higher level the server undoes what
+// crosses another transaction, and reads of the ledger undo the merchant's transactions.
+type pool struct {
+	db *sql.DB
+	d  *dialect
+}
+
+func (p pool) options(readOnly bool) *sql.TxOptions {
+	if p.d.name == SQLiteStore {
+		return nil // one writer, one level
+	}
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly}
+}
+
+// BeginTx begins a transaction; nil options are the pool's own.
+func (p pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
+	if opts == nil {
+		opts = p.options(false)
+	}
+	return p.db.BeginTx(ctx, opts)
+}
+
+// ExecContext runs one statement, and again if the server undid it.
+func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if p.d.name == SQLiteStore {
+		return p.db.ExecContext(ctx, query, args...)
+	}
+	result, err := p.exec(ctx, query, args...)
+	for undone := 0; crossed(err) && undone < maxCrossed; undone++ {
+		result, err = p.exec(ctx, query, args...)
+	}
+	return result, err
+}
+
+func (p pool) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	tx, err := p.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	result, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return result, tx.Commit()
+}
+
+// QueryContext runs a query that changes nothing. The rows must be closed.
+func (p pool) QueryContext(ctx context.Context, query string, args ...any) (*poolRows, error) {
+	if p.d.name == SQLiteStore {
+		rows, err := p.db.QueryContext(ctx, query, args...)
+		return &poolRows{Rows: rows}, err
+	}
+	tx, err := p.db.BeginTx(ctx, p.options(true))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		_ = tx.Rollback()
+		return nil, err
+	}
+	return &poolRows{Rows: rows, tx: tx}, nil
+}
+
+// QueryRowContext is QueryContext for one row.
+func (p pool) QueryRowContext(ctx context.Context, query string, args ...any) poolRow {
+	rows, err := p.QueryContext(ctx, query, args...)
+	return poolRow{rows, err}
+}
+
+func (p pool) PingContext(ctx context.Context) error { return p.db.PingContext(ctx) }
+
+// poolRows ends its transaction when it is closed.
+type poolRows struct {
+	*sql.Rows
+
+	tx *sql.Tx
+}
+
+func (r *poolRows) Close() error {
+	err := r.Rows.Close()
+	if r.tx != nil {
+		_ = r.tx.Rollback() // it has changed nothing
+	}
+	return err
+}
+
+type poolRow struct {
+	rows *poolRows
+	err  error
+}
+
+// Scan is that of sql.Row.
+func (r poolRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer func() { _ = r.rows.Close() }()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return sql.ErrNoRows
+	}
+	return r.rows.Scan(dest...)
+}
