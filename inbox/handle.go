@@ -69,7 +69,19 @@ func (b *Inbox) try(ctx context.Context, c *claim) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.HandlerTimeout)
 	defer cancel()
-	return b.transact(ctx, c)
+	err := b.transact(ctx, c)
+	for undone := 0; undoneByServer(err) && undone < maxCrossed && ctx.Err() == nil; undone++ {
+		pause(ctx, backoff.Delay(undone, time.Millisecond, tick/4, backoff.Jitter()), nil)
+		err = b.transact(ctx, c)
+	}
+	return err
+}
+
+// undoneByServer reports whether a hand-over ended because of another transaction. That is
+// no try: nothing is wrong with the payment or with its handler.
+func undoneByServer(err error) bool {
+	_, cancelled := errors.AsType[*cancelError](err)
+	return crossed(err) && !cancelled
 }
 
 // transact is the fence, the guard, the handler and the commit.
@@ -189,6 +201,10 @@ func (b *Inbox) record(ctx context.Context, c *claim, err error) error {
 	}
 	if snooze, ok := errors.AsType[*snoozeError](err); ok {
 		return b.later(ctx, c, max(0, snooze.wait).Microseconds(), "snoozed", true)
+	}
+	if undoneByServer(err) {
+		log(slog.LevelWarn, "depositpay: the database undid a handler's transaction again and again because of others; it will run again, and no try is counted")
+		return b.later(ctx, c, backoff.Delay(0, b.cfg.BackoffMin, b.cfg.BackoffMax, backoff.Jitter()).Microseconds(), reasonText(err), true)
 	}
 	if c.tries >= b.cfg.MaxAttempts {
 		log(slog.LevelError, "depositpay: a payment is given up")

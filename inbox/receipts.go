@@ -19,7 +19,7 @@ const (
 	OutcomeReview   Outcome = "review"   // set aside for a person, on arrival or by the guard
 	OutcomeRaw      Outcome = "raw"      // what a poll returned, before it was read
 	OutcomeFailed   Outcome = "failed"   // a run that is tried again
-	OutcomeSnoozed  Outcome = "snoozed"  // a run that asked for a later one
+	OutcomeSnoozed  Outcome = "snoozed"  // a run that does not count: it asked for a later one, or the database undid it because of other transactions
 	OutcomeDead     Outcome = "dead"     // the last run
 )
 
