@@ -36,8 +36,8 @@ func checkPools(db *SQLite) error {
 	return nil
 }
 
-// checkPostgres reads back the settings that decide whether a commit survives a
-// power cut.
+// checkPostgres reads back the settings that decide whether a commit survives a power cut or
+// a failover.
 func checkPostgres(ctx context.Context, db *sql.DB, allowUnsafe bool) error {
 	for _, setting := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		var value string
@@ -47,6 +47,26 @@ func checkPostgres(ctx context.Context, db *sql.DB, allowUnsafe bool) error {
 		if value == "off" && !allowUnsafe {
 			return fmt.Errorf("%w: %s is off; turn it on, or set Config.AllowUnsafe", ErrUnsafe, setting)
 		}
+		if value == "local" && !allowUnsafe {
+			if err := checkStandbys(ctx, db); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// checkStandbys refuses synchronous_commit = local where standbys are to have each commit: a
+// failover would lose what was acknowledged. remote_write passes: the standby's server has
+// the commit then, so that it takes power cuts of both machines at once to lose it.
+func checkStandbys(ctx context.Context, db *sql.DB) error {
+	var standbys string
+	if err := db.QueryRowContext(ctx, "SELECT current_setting('synchronous_standby_names')").Scan(&standbys); err != nil {
+		return fmt.Errorf("inbox: Config.DB: read synchronous_standby_names: %w", err)
+	}
+	if standbys == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: synchronous_commit is local, but synchronous_standby_names is %q: a failover would lose what was acknowledged; "+
+		"set synchronous_commit to on (or remote_write) for this role, or set Config.AllowUnsafe", ErrUnsafe, standbys)
 }

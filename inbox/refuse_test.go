@@ -93,6 +93,30 @@ func TestRefusals(t *testing.T) {
 		require.ErrorContains(t, err, "synchronous_commit is off")
 		require.NoError(t, open(inbox.Config{DB: again, AllowUnsafe: true}))
 	})
+	t.Run("PostgreSQL/LocalCommit", func(t *testing.T) {
+		t.Parallel()
+		cluster := pgtest.NewCluster(t)
+		opening := func(commit string) error {
+			db, err := sql.Open("pgx", cluster.DSN("postgres")+"&synchronous_commit="+commit)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, db.Close()) }()
+			return open(inbox.Config{DB: db})
+		}
+		require.NoError(t, opening("local"), "there is no standby")
+		admin, err := sql.Open("pgx", cluster.DSN("postgres"))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, admin.Close()) }()
+		_, err = admin.ExecContext(t.Context(), `ALTER SYSTEM SET synchronous_standby_names = 'replica'`)
+		require.NoError(t, err)
+		require.NoError(t, cluster.Stop("fast"))
+		require.NoError(t, cluster.Start())
+		err = opening("local")
+		require.ErrorIs(t, err, inbox.ErrUnsafe)
+		require.ErrorContains(t, err, `synchronous_commit is local, but synchronous_standby_names is "replica"`)
+		for _, safe := range []string{"remote_write", "on", "remote_apply"} { // nothing is written, so nothing waits
+			require.NoError(t, opening(safe), safe)
+		}
+	})
 	t.Run("PostgreSQL/Fsync", func(t *testing.T) {
 		t.Parallel()
 		cluster := pgtest.NewCluster(t)
