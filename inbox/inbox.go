@@ -108,6 +108,9 @@ func (b *Inbox) prepare(ctx context.Context) error {
 		if err := b.prepareLedger(ctx, ledger); err != nil {
 			return errors.Join(err, b.store.close())
 		}
+		if err := b.d.probe(ctx, ledger); err != nil {
+			return errors.Join(err, b.store.close())
+		}
 	}
 	if b.cfg.InOrder {
 		if err := b.putInOrder(ctx); err != nil {

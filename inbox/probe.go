@@ -1,0 +1,49 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ledgerStatements are the statements that PostgreSQL's ledger is asked at Open whether it
+// understands. On SQLite the fold prepares its own.
+var ledgerStatements = slices.Concat(opStatements, []string{
+	strings.Replace(sqlClaim, "/*order*/", sqlInOrder, 1), strings.Replace(sqlPutInOrder, "/*stage*/", "p.stage = 2", 1),
+	sqlFence, sqlLater, sqlAside, sqlRun, sqlLatest, sqlOneByOne, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
+	sqlOwed, sqlOwedLater, sqlNamedLosses, sqlNameLoss, sqlOtherLosses, sqlAddLosses, sqlOpenPolls, sqlClose, sqlLoss,
+	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
+	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,
+	sqlStatus, sqlLosses, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
+})
+
+// probe has the server analyze each statement, so that a ledger of another shape is refused
+// and does not fail later, a statement at a time. It is a PREPARE of SQL, which is gone at
+// the end of the same message: a pooler must not find it in a session.
+func (d *dialect) probe(ctx context.Context, ledger pool) error {
+	tx, err := ledger.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("inbox: open: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, statement := range ledgerStatements {
+		_, err := tx.ExecContext(ctx, "PREPARE depositpay_probe AS "+d.words(statement)+"; DEALLOCATE depositpay_probe")
+		if err != nil {
+			return d.probeError(err)
+		}
+	}
+	return nil
+}
+
+func (d *dialect) probeError(err error) error {
+	switch state := sqlState(err); {
+	case state == "42501":
+		return fmt.Errorf("inbox: open: the role may not use the ledger's tables; GRANT SELECT, INSERT, UPDATE and DELETE on them to it: %w", err)
+	case strings.HasPrefix(state, "42"):
+		return errors.Join(fmt.Errorf("%w: the tables have version %d, but not its columns; "+
+			"they were made by another version of this code, before it was released, or changed by hand; use another Config.TablePrefix, or change them to what MigrationSQL says", ErrSchema, schemaVersion), err)
+	}
+	return fmt.Errorf("inbox: open: %w", err)
+}
