@@ -50,6 +50,51 @@ var inboxMutants = []mutant{
 		"./inbox", "TestClaimCutAfterItsRows$",
 	},
 	{
+		"transactions have the isolation that the database gives by default", "inbox/pool.go",
+		"Isolation: sql.LevelReadCommitted, ", "",
+		"./inbox", "TestDefaultIsolation$",
+	},
+	{
+		"acceptances have the isolation that the database gives by default", "inbox/dedicated.go",
+		"BEGIN ISOLATION LEVEL READ COMMITTED; ", "BEGIN; ",
+		"./inbox", "TestDefaultIsolation$",
+	},
+	{
+		"a deadlock counts as a try", "inbox/handle.go",
+		"	return crossed(err) && !cancelled", "	return false && !cancelled",
+		"./inbox", "TestDeadlockIsNoTry$",
+	},
+	{
+		"what one transaction sets stays in the session", "inbox/dedicated.go",
+		"SET LOCAL enable_seqscan", "SET enable_seqscan",
+		"./inbox/inboxtest", "TestPostgreSQL$/^Accept$",
+	},
+	{
+		"prepared statements behind a transaction pooler are not found out", "inbox/pooler.go",
+		"return poolerError(runHeld(ctx, b, query, func() error { return runHeld(ctx, a, query, nil) }))", "return nil",
+		"./inbox", "TestPgBouncer$/^transaction$",
+	},
+	{
+		"a pool whose limit cannot be seen is taken for large enough", "inbox/reservation.go",
+		"conns, err := r.take(ctx, keep+spare, wait)", "spare = 0\n\tconns, err := r.take(ctx, keep+spare, wait)",
+		"./inbox", "TestSmallPgxpool$",
+	},
+	{
+		"each inbox keeps connections of its own", "inbox/reservation.go",
+		"r := reservations.of[db]\n", "var r *reservation\n",
+		"./inbox", "TestSeveralInboxesOnOnePool$",
+	},
+	{
+		"commits that standbys do not have pass for safe", "inbox/check.go",
+		"if value == \"local\" && !allowUnsafe {", "if false {",
+		"./inbox", "TestRefusals$/^PostgreSQL$/^LocalCommit$",
+	},
+	{
+		"a ledger of another shape is opened", "inbox/probe.go",
+		"return d.probeError(err)", "return nil",
+		"./inbox", "TestLedgerOfAnotherShape$",
+	},
+	{
 		"tries are not counted when they begin", "inbox/claim.go",
 		", tries = tries + 1", "",
 		"./inbox/inboxtest", "TestSQLite$/^CrashingPaymentIsParked",
@@ -159,7 +204,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"those in doubt go with the others", "inbox/evict.go",
-		"gone, err := b.evict(ctx, b.store.ledger(), 1)\n", "gone, err := b.evict(ctx, b.store.ledger(), 0)\n",
+		"gone, err := b.evict(ctx, tx, 1)\n", "gone, err := b.evict(ctx, tx, 0)\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
 	},
 	{
