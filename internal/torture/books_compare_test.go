@@ -22,7 +22,7 @@ func TestPlan(t *testing.T) {
 	assert.Equal(t, p, newPlan(7, time.Minute, usual("postgres")))
 	assert.Equal(t, p.fingerprint(), newPlan(7, time.Minute, usual("postgres")).fingerprint())
 	assert.NotEqual(t, p.fingerprint(), newPlan(8, time.Minute, usual("postgres")).fingerprint())
-	for _, kind := range []trouble{killed, stopped, paused, restarted, stepped, silence, faulty} {
+	for _, kind := range []trouble{killed, stopped, paused, restarted, stepped, silence, faulty, cutOff, stalled} {
 		assert.NotEmpty(t, p[kind], kind)
 	}
 	for _, e := range p[paused] {

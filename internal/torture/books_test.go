@@ -103,6 +103,7 @@ const (
 	unverified wrong = "unverified"
 	hushed     wrong = "silent"
 	wolf       wrong = "groundless"
+	late       wrong = "late"
 )
 
 // finding is a payment that breaks a promise, a poll or a report that does.

@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"context"
 	"database/sql"
 	"path/filepath"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/pgwire"
 )
 
 // campaign is one run.
@@ -31,13 +33,16 @@ type campaign struct {
 	customers *customers
 	merchants []*merchant
 	cluster   *pgtest.Cluster // of PostgreSQL
-	path      string          // of SQLite
-	books     *sql.DB         // for reading
+	wires     wires
+	proxy     *pgwire.Proxy // by which merchants reach it
+	path      string        // of SQLite
+	books     *sql.DB       // for reading
 	ambiguous reports
 	told      told
 	soaks     bool   // the merchants drop what they received once it is old, and settle losses
 	away      []span // of the database, under mu
 	neglected []finding
+	waits     waits
 	turn      atomic.Int64
 	did       map[trouble]int // under mu
 	mu        sync.Mutex
@@ -70,8 +75,15 @@ func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	c.prepare()
 	c.open()
 	began := time.Now()
+	watched, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var watch sync.WaitGroup
+	watch.Go(func() { c.watch(watched) })
 	c.troubled()
 	troubled := time.Since(began)
+	c.unaided()
+	cancel() // what happens when merchants begin anew is not by themselves
+	watch.Wait()
 	c.calm()
 	c.sound()
 	r := c.judge()
@@ -97,6 +109,11 @@ func (c *campaign) prepare() {
 	c.books, err = sql.Open("pgx", c.cluster.DSN("postgres"))
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { require.NoError(c.t, c.books.Close()) })
+	if c.profile.Cut+c.profile.Stall > 0 {
+		c.proxy, err = pgwire.New(c.cluster.DSN("postgres"), c.wires.hook)
+		require.NoError(c.t, err)
+		c.t.Cleanup(func() { require.NoError(c.t, c.proxy.Close()) })
+	}
 	require.NoError(c.t, inbox.Migrate(c.t.Context(), c.books, inbox.PostgreSQL, ""))
 	c.do(c.books, tables...)
 }
@@ -133,6 +150,9 @@ func (c *campaign) begin(next func() mutant) {
 		}
 		if c.cluster != nil {
 			cfg.DSN = c.cluster.DSN("postgres")
+		}
+		if c.proxy != nil {
+			cfg.DSN = c.proxy.DSN()
 		}
 		c.merchants = append(c.merchants, &merchant{cfg: cfg, ambiguous: &c.ambiguous, failed: c.check})
 	}

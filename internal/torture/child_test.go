@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,9 +42,9 @@ type childConfig struct {
 
 func init() {
 	child.Become(childVariable, func(cfg childConfig) error {
-		m := shop{childConfig: cfg}
+		m := &shop{childConfig: cfg}
 		if socket, soaks := strings.CutPrefix(string(cfg.Mutant), string(soaking)); soaks {
-			return (&soakShop{m}).main(socket)
+			return (&soakShop{shop: m}).main(socket)
 		}
 		return m.main()
 	})
@@ -53,7 +54,8 @@ func init() {
 type shop struct {
 	childConfig
 	client *payments.Client
-	ledger *sql.DB // for what mutants do
+	ledger *sql.DB      // for what mutants do
+	begun  atomic.Int64 // handlers, of a mutant
 	box    *inbox.Inbox
 }
 

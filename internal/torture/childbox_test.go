@@ -65,6 +65,9 @@ func (c *shop) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 	if c.Mutant == doneAtEnd || c.Mutant == outside {
 		c.dawdle()
 	}
+	if c.Mutant == slow && c.begun.Add(1) == 10 {
+		<-time.After(3 * slowPatience)
+	}
 	if c.Mutant == outside {
 		return errors.Join(c.effect(ctx, c.ledger, p), c.stumble())
 	}
@@ -77,6 +80,9 @@ func (c *shop) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 	}
 	return c.stumble()
 }
+
+// slowPatience is that of the campaign which is to find the slow merchant.
+const slowPatience = 2 * time.Second
 
 type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)

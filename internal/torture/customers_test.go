@@ -182,6 +182,7 @@ func (k *customers) order(identifier string, due int64) (string, error) {
 func (k *customers) deposit(id string, d mockserver.Deposit) {
 	_, err := k.c.service.Deposit(id, d)
 	k.c.check(err)
+	k.c.waits.paid(id)
 	k.remember(id)
 }
 
@@ -193,6 +194,7 @@ func (k *customers) checkout(id string, i int, due int64) {
 	_, err = k.c.service.SendNotification("com.kbstar.kbbank", name, due)
 	k.c.check(err)
 	k.count("paid at the checkout page")
+	k.c.waits.paid(id)
 	k.remember(id)
 }
 

@@ -122,7 +122,7 @@ func (j *teller) reports(p poll, next *poll) bool {
 // service whole: the merchant cannot know what was in it. A poll that was struck may be
 // reported also if its answer has arrived: the merchant cannot know that either.
 func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll, groundless []line) {
-	j := teller{away: c.wasAway}
+	j := teller{away: func(in span) bool { return c.wasAway(in) || c.wires.wereStruck(in) }}
 	j.journal, _ = newJournal(l.polls, c.soaks)
 	for _, m := range c.merchants {
 		if m.cfg.Poll {

@@ -36,6 +36,7 @@ const (
 	replaying mutant = "the transport sends polls again"
 	hasty     mutant = "polls give up before the service answers"
 	timid     mutant = "every empty poll is called lost"
+	slow      mutant = "the hand-over stands still for a while"
 )
 
 // sink is what both channels hand payments to.

@@ -26,6 +26,8 @@ func TestMutants(t *testing.T) {
 	forged.Forged = 40
 	half := rough
 	half.Half = 40
+	patient := usual("sqlite") // everything that it does wrong is made good before the end
+	patient.Kill, patient.Stop, patient.Pause, patient.Patience = 0, 0, 0, slowPatience
 	for _, m := range []struct {
 		mutant  mutant
 		profile profile
@@ -50,6 +52,7 @@ func TestMutants(t *testing.T) {
 		{mixing, usual("sqlite"), 25, 4 * time.Second, unverified},
 		{replaying, rough, 26, 8 * time.Second, hushed},
 		{hasty, rough, 31, 10 * time.Second, hushed},
+		{slow, patient, 32, 8 * time.Second, late},
 		{timid, usual("sqlite"), 27, 4 * time.Second, wolf},
 	} {
 		t.Run(string(m.mutant), func(t *testing.T) {
@@ -58,7 +61,7 @@ func TestMutants(t *testing.T) {
 			var r *result
 			for length, tries := m.length, 0; tries < 3 && (r == nil || !r.has(m.kind)); length, tries = 2*length, tries+1 {
 				r = run(t, m.seed, length, m.profile) // a machine with much else to do makes few payments: then longer
-				t.Logf("%s, of %d: lost %d, doubled %d, unverified %d, silent %d, groundless %d; %s", m.kind, r.Payments, r.Lost, r.Doubled, r.Unverified, r.Silent, r.Groundless, list(r.Did))
+				t.Logf("%s, of %d: lost %d, doubled %d, unverified %d, silent %d, late %d, groundless %d; %s", m.kind, r.Payments, r.Lost, r.Doubled, r.Unverified, r.Silent, r.Late, r.Groundless, list(r.Did))
 			}
 			assert.Equal(t, "failed", r.Verdict)
 			assert.True(t, r.has(m.kind), "%s is not what was found: %v", m.kind, r)

@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/pgwire"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
@@ -24,11 +26,13 @@ type profile struct {
 	Channel   inbox.Channel // the only one that its merchants use; 0: both
 
 	// How often each kind of trouble comes, about; 0: never.
-	Kill, Stop, Pause, Restart, Step, Silence, Faults time.Duration
+	Kill, Stop, Pause, Restart, Step, Silence, Faults, Cut, Stall time.Duration
 	// How long a pause is.
 	PauseMin, PauseMax time.Duration
 	// How likely a call of the service is struck, at most.
 	MaxRate float64
+	// How long a payment may wait. Default longest.
+	Patience time.Duration
 }
 
 // shortLease is what a claim on PostgreSQL is cut down to, see lease in sql_test.go, so
@@ -41,12 +45,16 @@ func usual(database string) profile {
 		Kill: 1800 * time.Millisecond, Stop: 20 * time.Second, Pause: 4 * time.Second, Restart: 25 * time.Second,
 		Step: 8 * time.Second, Silence: 12 * time.Second, Faults: 10 * time.Second,
 		PauseMin: shortLease + 300*time.Millisecond, PauseMax: 2 * shortLease, MaxRate: 0.12,
+		Cut: 1500 * time.Millisecond, Stall: 8 * time.Second,
 	}
 	if database == "sqlite" { // one process has the file: nobody takes over during a pause
 		p.Merchants, p.Restart, p.PauseMin, p.PauseMax = 1, 0, 200*time.Millisecond, 1500*time.Millisecond
+		p.Cut, p.Stall = 0, 0
 	}
 	return p
 }
+
+func (p profile) patience() time.Duration { return cmp.Or(p.Patience, longest) }
 
 // uses tells whether the merchants receive by that channel.
 func (p profile) uses(c inbox.Channel) bool { return p.Channel == 0 || p.Channel == c }
@@ -61,6 +69,8 @@ const (
 	stepped   trouble = "step"    // the service's clock goes on by For
 	silence   trouble = "silence" // no webhook URI is configured, For
 	faulty    trouble = "faults"  // other faults
+	cutOff    trouble = "cut"     // a connection to the database ends, at any message
+	stalled   trouble = "stall"   // a connection to the database is silent from a message on
 )
 
 // event is one trouble of a plan.
@@ -70,6 +80,8 @@ type event struct {
 	Merchant int
 	For      time.Duration
 	Faults   mockserver.Faults
+	Message  int // which of the next ones is struck
+	Action   pgwire.Action
 }
 
 // plan is all the trouble of a campaign, by kind: kinds overlap, troubles of a kind do not.
@@ -81,7 +93,7 @@ func newPlan(seed uint64, length time.Duration, p profile) plan {
 	for i, k := range []struct {
 		kind  trouble
 		every time.Duration
-	}{{killed, p.Kill}, {stopped, p.Stop}, {paused, p.Pause}, {restarted, p.Restart}, {stepped, p.Step}, {silence, p.Silence}, {faulty, p.Faults}} {
+	}{{killed, p.Kill}, {stopped, p.Stop}, {paused, p.Pause}, {restarted, p.Restart}, {stepped, p.Step}, {silence, p.Silence}, {faulty, p.Faults}, {cutOff, p.Cut}, {stalled, p.Stall}} {
 		if k.every == 0 {
 			continue
 		}
@@ -111,6 +123,10 @@ func newEvent(r *rand.Rand, at time.Duration, kind trouble, p profile) event {
 		e.For = between(r, 5*time.Second, 7*time.Minute)
 	case silence:
 		e.For = between(r, 500*time.Millisecond, 3*time.Second)
+	case cutOff:
+		e.Message, e.Action = 1+r.IntN(400), []pgwire.Action{pgwire.CutBefore, pgwire.CutAfter}[r.IntN(2)]
+	case stalled:
+		e.Message, e.Action = 1+r.IntN(400), pgwire.Stall
 	case faulty:
 		e.Faults = mockserver.Faults{
 			Rate: p.MaxRate/6 + r.Float64()*p.MaxRate*5/6, Seed: r.Uint64(),

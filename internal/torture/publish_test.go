@@ -48,10 +48,10 @@ func (r *result) into(document, database string) (string, error) {
 func (r *result) short() string {
 	crashes := ""
 	if r.Did[restarted] > 0 {
-		crashes = fmt.Sprintf(", %d crashes of the database", r.Did[restarted])
+		crashes = fmt.Sprintf(", %d crashes of the database, %d of its connections cut or stalled", r.Did[restarted], r.Did[cutOff]+r.Did[stalled])
 	}
-	return fmt.Sprintf("- %s, %s: %d payments, %d processes killed, %d paused%s, %d faults of the service:\n  **lost %d, granted twice %d, granted unverified %d, lost answers kept silent %d**.\n",
-		r.Database, r.Date, r.Payments, r.Did[killed], r.Did[paused], crashes, sum(r.Faults), r.Lost, r.Doubled, r.Unverified, r.Silent)
+	return fmt.Sprintf("- %s, %s: %d payments, %d processes killed, %d paused%s, %d faults of the service:\n  **lost %d, granted twice %d, granted unverified %d, lost answers kept silent %d,\n  waiting longer than a minute %d**.\n",
+		r.Database, r.Date, r.Payments, r.Did[killed], r.Did[paused], crashes, sum(r.Faults), r.Lost, r.Doubled, r.Unverified, r.Silent, r.Late)
 }
 
 // table is the result as Markdown.
@@ -69,14 +69,15 @@ func (r *result) table() string {
 	row("payments", "%d made, %d completed, %d granted, %d set aside with too little money", r.Payments, r.Completed, r.Granted, r.Review)
 	row("processes", "%d killed, %d paused, %d stopped cleanly", r.Did[killed], r.Did[paused], r.Did[stopped])
 	if r.Did[restarted] > 0 {
-		row("database", "%d crashes", r.Did[restarted])
+		row("database", "%d crashes, %d connections cut, %d stalled", r.Did[restarted], r.Did[cutOff], r.Did[stalled])
 	}
 	row("service", "%d faults, %d steps of the clock, %d times without webhooks", sum(r.Faults), r.Did[stepped], r.Did[silence])
 	row("strangers", "%d forged webhooks, %d repeated ones", r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
 	row("handlers begun more than once", "%d: they had failed, or another process took over", r.Reclaimed)
 	row("payments in lost answers of polls", "%d: %d came by their id, %d are ambiguous", r.LostAnswers, r.BroughtBack, r.Ambiguous)
 	row("reports of possible losses", "%d polls, of which %d had their answers; %d unclean ends of pollers", r.Reported.Ambiguous, r.Groundless, r.Reported.Unclean)
-	row("**lost, doubled, unverified, silent**", "**%d, %d, %d, %d**", r.Lost, r.Doubled, r.Unverified, r.Silent)
+	row("longest wait of a payment that was paid and known", "%.0f s", r.Longest)
+	row("**lost, doubled, unverified, silent, late**", "**%d, %d, %d, %d, %d**", r.Lost, r.Doubled, r.Unverified, r.Silent, r.Late)
 	return b.String()
 }
 

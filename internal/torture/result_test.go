@@ -51,6 +51,8 @@ type result struct {
 	Unverified int       `json:"unverified"`
 	Silent     int       `json:"silent"`     // lost answers of polls that nobody was told of
 	Groundless int       `json:"groundless"` // reports of polls that had their answers
+	Late       int       `json:"late"`       // payments that waited too long
+	Longest    float64   `json:"longest_s"`  // wait of a payment that was paid and known
 	Findings   []finding `json:"findings"`
 	Verdict    string    `json:"verdict"` // "passed" or "failed"
 
@@ -85,7 +87,9 @@ func (c *campaign) judge() *result {
 	c.check(err)
 	a := c.explain(polls, v.missing, l)
 	r.LostAnswers, r.BroughtBack, r.Ambiguous = a.answers, a.broughtBack, a.ambiguous
-	r.Findings = slices.Concat(v.findings, a.wrongs, c.neglected)
+	tooLate, most := c.waits.tooLate()
+	r.Longest = most.Seconds()
+	r.Findings = slices.Concat(v.findings, a.wrongs, c.neglected, tooLate)
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case lost:
@@ -98,6 +102,8 @@ func (c *campaign) judge() *result {
 			r.Silent++
 		case wolf:
 			r.Groundless++
+		case late:
+			r.Late++
 		}
 	}
 	r.Verdict = "passed"
@@ -141,7 +147,8 @@ func (r *result) String() string {
 	line("  %d handlers began more than once", r.Reclaimed)
 	line("  %d payments in lost answers of polls: %d came by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
 		r.LostAnswers, r.BroughtBack, r.Ambiguous, r.Reported.Ambiguous, r.Reported.Unclean)
-	line("  lost %d, doubled %d, unverified grants %d, silent %d; reports without ground %d", r.Lost, r.Doubled, r.Unverified, r.Silent, r.Groundless)
+	line("  lost %d, doubled %d, unverified grants %d, silent %d, late %d (longest wait %.0f s); reports without ground %d",
+		r.Lost, r.Doubled, r.Unverified, r.Silent, r.Late, r.Longest, r.Groundless)
 	return b.String() + r.histories
 }
 

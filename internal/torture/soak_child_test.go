@@ -29,7 +29,7 @@ const soaking mutant = "none, it soaks: "
 
 // soakShop is a merchant with the settings of a shop: leases are as long as they are,
 // and the ages are short, so that a soak sees their end.
-type soakShop struct{ shop }
+type soakShop struct{ *shop }
 
 func (c *soakShop) main(socket string) error {
 	go func() {

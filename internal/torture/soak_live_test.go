@@ -50,6 +50,7 @@ func (s *soak) run() *result {
 	for _, m := range s.merchants {
 		m.cfg.Mutant = "" // what comes to rest need not tell of itself
 	}
+	s.unaided()
 	s.calm()
 	s.sound()
 	r := s.judge()

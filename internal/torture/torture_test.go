@@ -44,6 +44,21 @@ func TestTorture(t *testing.T) {
 	}
 }
 
+// TestWires: one merchant whom nobody kills, and whose connections to PostgreSQL are cut and
+// stall. No restart makes good what one of these has stopped.
+func TestWires(t *testing.T) {
+	t.Parallel()
+	p := usual("postgres")
+	p.Merchants, p.Rate, p.Kill, p.Stop, p.Pause, p.Restart = 1, 40, 0, 0, 0, 0
+	p.Cut, p.Stall = 300*time.Millisecond, 3*time.Second
+	r := run(t, *seed, *length, p)
+	t.Log("\n" + r.String())
+	assert.Equal(t, "passed", r.Verdict)
+	assert.NotZero(t, r.Granted)
+	assert.NotZero(t, r.Did[cutOff])
+	assert.NotZero(t, r.Did[stalled])
+}
+
 // TestChannels: the same for merchants who use one channel only.
 func TestChannels(t *testing.T) {
 	t.Parallel()

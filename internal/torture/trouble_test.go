@@ -64,6 +64,8 @@ func (c *campaign) cause(e event) {
 		c.check(c.service.SetWebhook(c.service.Token(), ""))
 		<-time.After(e.For)
 		c.check(c.service.SetWebhook(c.service.Token(), hookURL))
+	case cutOff, stalled:
+		count = c.wires.strike(e.Message, e.Action)
 	case faulty:
 		c.check(c.service.trouble(e.Faults))
 	}
@@ -116,7 +118,6 @@ func neglected(l ledgers, service []mockserver.Payment, told func(id string) str
 // only waits for the clock (a lease, the next try, the silence of a dead poller) has
 // waited long enough: as if three minutes had passed while nobody ran.
 func (c *campaign) calm() {
-	c.unaided()
 	c.check(c.service.trouble(mockserver.Faults{}))
 	for _, m := range c.merchants {
 		if err := m.stop(); err != nil {
