@@ -95,6 +95,11 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLedgerOfAnotherShape$",
 	},
 	{
+		"a possible loss is written down once, or not at all", "inbox/journal.go",
+		"for failures := 0; err != nil && wait.Err() == nil; failures++ {", "for failures := 0; err != nil && failures < 0; failures++ {",
+		"./inbox", "TestCuts$/^InOrder=false$/^before$",
+	},
+	{
 		"tries are not counted when they begin", "inbox/claim.go",
 		", tries = tries + 1", "",
 		"./inbox/inboxtest", "TestSQLite$/^CrashingPaymentIsParked",
