@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,7 +75,7 @@ func (l *life) live() {
 	ended := make(chan error, 1)
 	go func() { ended <- l.box.Run(ctx) }()
 	defer cancel() // also if the test fails
-	// The first reconciliation asks for all that is outstanding, and would take what is for others.
+	// The first reconciliation asks for all that is outstanding, and takes what is for others.
 	l.await("the first reconciliation", func() bool { return l.number(`SELECT count(*) FROM {p}meta WHERE name = 'report'`) > 0 })
 
 	l.byPoll()
@@ -299,18 +300,15 @@ func (l *life) byWebhook() {
 // losesSecond drops the second answer that has a payment.
 type losesSecond struct {
 	*payments.Client
-	taken int
+	taken atomic.Int32
 }
 
 func (c *losesSecond) Next(ctx context.Context) (payments.Payment, error) {
-	if c.taken == 1 {
+	if c.taken.Load() == 1 {
 		ctx = context.Background() // which has no journal
 	}
 	p, err := c.Client.Next(ctx)
-	if err == nil {
-		c.taken++
-	}
-	if err == nil && c.taken == 2 {
+	if err == nil && c.taken.Add(1) == 2 {
 		return payments.Payment{}, fmt.Errorf("the answer was cut: %w", payments.ErrAmbiguous)
 	}
 	return p, err
@@ -321,8 +319,9 @@ func (l *life) byPoll() {
 	l.t.Helper()
 	ids := []uuid.UUID{l.order("poll"), l.order("poll"), l.order("poll")}
 	l.pay(ids...)
+	source := &losesSecond{Client: l.client}
 	p, err := poller.New(poller.Config{
-		Client: &losesSecond{Client: l.client}, Sink: l.box, Logger: slog.New(slog.DiscardHandler),
+		Client: source, Sink: l.box, Logger: slog.New(slog.DiscardHandler),
 		IntervalMin: 5 * time.Millisecond, IntervalMax: 10 * time.Millisecond, BackoffMax: 20 * time.Millisecond,
 	})
 	require.NoError(l.t, err)
@@ -333,6 +332,15 @@ func (l *life) byPoll() {
 		cancel()
 		require.NoError(l.t, <-ended)
 	}()
+	l.await("a lost answer", func() bool {
+		if source.taken.Load() < 2 { // a reconciliation has taken what was for the poller
+			another := l.order("poll")
+			l.pay(another)
+			ids = append(ids, another)
+			<-time.After(50 * time.Millisecond)
+		}
+		return source.taken.Load() >= 2
+	})
 	l.mustGrant(ids...)
 	l.awaitGranted()
 	l.await("more polls", func() bool { return p.Stats().Polls > 3 })

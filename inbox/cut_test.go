@@ -129,14 +129,9 @@ func liveThrough(t *testing.T, db *pgtest.Database, prefix string, inOrder bool,
 	newLife(t, prefix, db.DB, pool, inOrder).live()
 }
 
-// livesOfCuts is how many lives share the statements. Neighbors are in different ones: what
-// is cut again at each step of its way is put off for longer and longer.
-func livesOfCuts() int {
-	if racing.On {
-		return 5
-	}
-	return 10
-}
+// livesOfCuts is how many lives share the statements that are cut alike. Neighbors are in
+// different ones: what is cut again at each step of its way is put off for longer and longer.
+func livesOfCuts() int { return racing.Size(6, 2) }
 
 // TestCuts: wherever the connection of a statement is cut, nothing is lost, granted twice or
 // silent, hand-over goes on and Run ends. The statements are those that the inbox runs in a
@@ -149,6 +144,10 @@ func TestCuts(t *testing.T) {
 		number++
 		return fmt.Sprintf("life%d_", number)
 	}
+	// Lives wait more than they work, so more of them run at once than -parallel says.
+	atOnce := make(chan struct{}, 12)
+	var running sync.WaitGroup
+	defer running.Wait()
 	var known []string
 	for _, inOrder := range []bool{false, true} {
 		heard := &recording{prefix: prefixed()}
@@ -163,13 +162,16 @@ func TestCuts(t *testing.T) {
 						c.all = append(c.all, &cut{statement: s.statement, at: at, tells: s.touched})
 					}
 				}
-				t.Run(fmt.Sprintf("InOrder=%t/%s/%d", inOrder, at, n), func(t *testing.T) {
-					t.Parallel()
-					for _, one := range c.all {
-						t.Logf("cut %s: %s", at, one.statement)
-					}
-					liveThrough(t, db, c.prefix, inOrder, c.hook)
-					assert.Empty(t, c.missed(), "this life did not come to them")
+				running.Go(func() {
+					atOnce <- struct{}{}
+					defer func() { <-atOnce }()
+					t.Run(fmt.Sprintf("InOrder=%t/%s/%d", inOrder, at, n), func(t *testing.T) {
+						for _, one := range c.all {
+							t.Logf("cut %s: %s", at, one.statement)
+						}
+						liveThrough(t, db, c.prefix, inOrder, c.hook)
+						assert.Empty(t, c.missed(), "this life did not come to them")
+					})
 				})
 			}
 		}
