@@ -89,21 +89,21 @@ func openMoneyShop() exampleShop {
 	return shop
 }
 
-// show prints the order, and its deposits in the order of their sums.
-func (s exampleShop) show(when string) {
+// booked is the order, with its deposits in the order of their sums.
+func (s exampleShop) booked() string {
 	var status string
 	var received int64
 	check(s.db.Reader.QueryRow(`SELECT status, received FROM shop_orders WHERE id = 'order-1'`).Scan(&status, &received))
-	fmt.Printf("%s: %s, received %d", when, status, received)
+	text := fmt.Sprintf("%s, received %d", status, received)
 	rows, err := s.db.Reader.Query(`SELECT paid, owed FROM shop_deposits ORDER BY paid, owed`)
 	check(err)
 	for rows.Next() {
 		var paid, owed int64
 		check(rows.Scan(&paid, &owed))
-		fmt.Printf("; paid %d owed %d", paid, owed)
+		text += fmt.Sprintf("; paid %d owed %d", paid, owed)
 	}
 	check(errors.Join(rows.Err(), rows.Close()))
-	fmt.Println()
+	return text
 }
 
 // Too little: the payment waits in review. After Approve the handler books it, and a second payment
@@ -122,14 +122,14 @@ func Example_underpaid() {
 	err = box.Approve(ctx, key, inbox.Decision{Actor: "park", Reason: "books 4000; the customer sends the rest"})
 	check(err)
 	shop.runUntil(inbox.StageDone)
-	shop.show("after the first")
+	fmt.Println("after the first:", shop.booked())
 
 	rest, err := box.Create(ctx, payments.CreateRequest{Title: "Sword, the rest", Identifier: "order-1", Amount: payments.NewAmount(6000)})
 	check(err)
 	_, err = shop.mock.Deposit(rest.PayToken.String(), mockserver.Deposit{Payer: "Kim"})
 	check(err)
 	shop.settle(2)
-	shop.show("after the rest")
+	fmt.Println("after the rest:", shop.booked())
 	// Output:
 	// review underpaid 4000
 	// after the first: open, received 4000; paid 4000 owed 0
@@ -145,7 +145,7 @@ func Example_overpaid() {
 	fmt.Println(waiting.Reason)
 	check(shop.box.Approve(context.Background(), over.PayToken.String(), inbox.Decision{Actor: "park", Reason: "3000 go back"}))
 	shop.runUntil(inbox.StageDone)
-	shop.show("after Approve")
+	fmt.Println("after Approve:", shop.booked())
 	// Output:
 	// overpaid
 	// after Approve: paid, received 13000; paid 13000 owed 3000
@@ -159,7 +159,7 @@ func Example_paidTwice() {
 	shop.pay("order-1", mockserver.Deposit{Payer: "Kim"})
 	shop.pay("order-1", mockserver.Deposit{Payer: "Kim"})
 	shop.settle(2)
-	shop.show("both links paid")
+	fmt.Println("both links paid:", shop.booked())
 	// Output:
 	// both links paid: paid, received 20000; paid 10000 owed 0; paid 10000 owed 10000
 }
@@ -184,7 +184,7 @@ func Example_paidLate() {
 	check(err)
 	check(shop.box.Accept(ctx, record))
 	shop.settle(1)
-	shop.show("after the webhook")
+	fmt.Println("after the webhook:", shop.booked())
 	// Output:
 	// asked for: 0
 	// after the webhook: paid, received 10000; paid 10000 owed 0
@@ -201,7 +201,7 @@ func Example_paidAfterCancelling() {
 	_, err = shop.mock.Deposit(created.PayToken.String(), mockserver.Deposit{Payer: "Kim"})
 	check(err)
 	shop.settle(1)
-	shop.show("after cancelling")
+	fmt.Println("after cancelling:", shop.booked())
 	// Output:
 	// after cancelling: cancelled, received 10000; paid 10000 owed 10000
 }
@@ -221,7 +221,7 @@ func Example_refund() {
 	lines, err := box.Audit(ctx, key)
 	check(err)
 	fmt.Println(lines[0].Action, "by", lines[0].Decision.Actor+":", lines[0].Decision.Reason)
-	shop.show("the order")
+	fmt.Println("the order:", shop.booked())
 
 	check(box.Retry(ctx, key, inbox.Decision{Actor: "park", Reason: "the transfer came back"})) // checked again
 	fmt.Println(shop.runUntil(inbox.StageReview).Reason)

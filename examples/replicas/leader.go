@@ -24,8 +24,12 @@ var lockEvery = 2 * time.Second
 // pollAlone polls while this replica holds the lock, until ctx ends.
 func (s *shop) pollAlone(ctx context.Context, poll *poller.Poller) error {
 	for ctx.Err() == nil {
-		if err := s.pollWithLock(ctx, poll); err != nil {
+		err := s.pollWithLock(ctx, poll)
+		if ctx.Err() != nil {
 			return err
+		}
+		if err != nil { // webhooks and orders go on
+			log.Printf("polling has ended, trying again: %v", err)
 		}
 		pause(ctx)
 	}

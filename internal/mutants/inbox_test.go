@@ -253,6 +253,11 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^UnreadablePoll",
 	},
 	{
+		"a lost poll waits for the next reconciliation", "inbox/journal.go",
+		"\tdefer b.askReconcile()\n", "",
+		"./inbox", "TestTwoPollersOneLedger",
+	},
+	{
 		"polls go on without a store", "inbox/journal.go",
 		"if err := b.canStore(ctx); err != nil {", "if err := error(nil); err != nil {",
 		"./inbox/inboxtest", "TestSQLite$/^PollWithoutStore",

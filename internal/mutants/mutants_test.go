@@ -246,7 +246,9 @@ func onDemand(t *testing.T) {
 	}
 }
 
-func all() []mutant { return slices.Concat(mutants, inboxMutants, exactMutants, pageMutants, modelMutants) }
+func all() []mutant {
+	return slices.Concat(mutants, inboxMutants, exactMutants, pageMutants, modelMutants)
+}
 
 func root(t *testing.T) string {
 	t.Helper()
