@@ -52,7 +52,7 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
 	standing, err := h.standing(ctx, id)
 	switch {
 	case err != nil:
-		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Sink.Handled: %w", err)}
+		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}
 	case standing == StandingHandled:
 		return answer{http.StatusOK, OutcomeRepeated, nil}
 	case ctx.Err() != nil:
@@ -64,7 +64,7 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errRate}
 	}
 	if err := h.note(ctx, id, standing); err != nil {
-		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Sink.Note: %w", err)}
+		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Ledger.Note: %w", err)}
 	}
 	j.asking.Store(true)
 	p, err := h.verify(ctx, id)

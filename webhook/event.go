@@ -26,7 +26,7 @@ const (
 	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent, ConfirmRate or RefusedInterval
 	OutcomeUnconfirmed Outcome = "unconfirmed" // 429: unknown, not paid, or the service failed
 	OutcomeAmbiguous   Outcome = "ambiguous"   // 429: the answer to the confirm was lost or unreadable; the payment may be complete. 503 if that could not be written down
-	OutcomeSinkFailed  Outcome = "sink_failed" // 503: Sink.Handled or Sink.Accept failed
+	OutcomeSinkFailed  Outcome = "sink_failed" // 503: a method of the Sink failed
 	OutcomeTimeout     Outcome = "timeout"     // still in work when the budget ended: 429 while the service was asked, 503 in the Sink
 )
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -52,23 +53,27 @@ type Doubting interface {
 	Unconfirmed(ctx context.Context, id uuid.UUID, err error) error
 }
 
-// standing asks the Sink, whichever kind it is.
+// standing asks the Sink, whichever kind it is. Its error names the method.
 func (h *Handler) standing(ctx context.Context, id uuid.UUID) (s Standing, err error) {
+	method := "webhook: Sink.Handled"
 	if h.ledger != nil {
-		err = contain.Call("webhook: Sink.Standing", func() (err error) {
+		method = "webhook: Ledger.Standing"
+	}
+	err = contain.Call(method, func() (err error) {
+		if h.ledger != nil {
 			s, err = h.ledger.Standing(ctx, id)
 			return err
-		})
-		return s, err
-	}
-	err = contain.Call("webhook: Sink.Handled", func() error {
+		}
 		handled, err := h.cfg.Sink.Handled(ctx, id)
 		if handled {
 			s = StandingHandled
 		}
 		return err
 	})
-	return s, err
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", method, err)
+	}
+	return s, nil
 }
 
 // note writes an unknown id down, if the Sink can.
@@ -76,7 +81,7 @@ func (h *Handler) note(ctx context.Context, id uuid.UUID, s Standing) error {
 	if h.ledger == nil || s != StandingUnknown {
 		return nil
 	}
-	return contain.Call("webhook: Sink.Note", func() error { return h.ledger.Note(ctx, id) })
+	return contain.Call("webhook: Ledger.Note", func() error { return h.ledger.Note(ctx, id) })
 }
 
 // unconfirmed tells how the confirm of an unknown id failed, if the Sink asks for it.
@@ -85,5 +90,5 @@ func (h *Handler) unconfirmed(ctx context.Context, id uuid.UUID, s Standing, fai
 	if !ok || s != StandingUnknown {
 		return nil
 	}
-	return contain.Call("webhook: Sink.Unconfirmed", func() error { return d.Unconfirmed(ctx, id, failure) })
+	return contain.Call("webhook: Doubting.Unconfirmed", func() error { return d.Unconfirmed(ctx, id, failure) })
 }
