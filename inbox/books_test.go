@@ -88,8 +88,13 @@ func (b books) effects(id uuid.UUID) int {
 // accepting is an inbox that only accepts.
 func accepting(t *testing.T, cfg inbox.Config) *inbox.Inbox {
 	t.Helper()
-	cfg.Client, cfg.AcceptUnknown, cfg.Logger = nobody{}, true, slog.New(slog.DiscardHandler)
-	cfg.Handler = grant
+	if cfg.Client == nil {
+		cfg.Client = nobody{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	cfg.AcceptUnknown, cfg.Handler = true, grant
 	box, err := inbox.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, box.Close()) })

@@ -92,7 +92,8 @@ type Config struct {
 	BackoffMin, BackoffMax time.Duration
 
 	// ConfirmRate is how many ids that this merchant did not create are confirmed a second,
-	// at most. Default 10. Created ids are confirmed ahead of them, up to 50 a second.
+	// at most. Default 10. Created ids are confirmed ahead of them, up to 50 a second,
+	// of which a reconciliation leaves ten to those that are due.
 	ConfirmRate float64
 	// MaxHints is how many ids that this merchant did not create may wait for a confirm;
 	// beyond it the oldest are given up, and counted: first those to each of whose confirms

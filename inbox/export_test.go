@@ -101,7 +101,7 @@ func Handle(b *Inbox, c *Claim) { b.run(context.Background(), &c.claim) }
 
 // ConfirmDue confirms what is due, at any rate.
 func ConfirmDue(b *Inbox) error {
-	b.own, b.unknown = rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9)
+	b.own, b.unknown, b.sweep = rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9)
 	_, err := b.confirmDue(context.Background())
 	return err
 }

@@ -28,7 +28,8 @@ type Inbox struct {
 	standings standings
 	closing   func() error
 	unknown   *rate.Limiter // confirms of ids that we did not create
-	own       *rate.Limiter
+	own       *rate.Limiter // confirms of ids that we created, all of them
+	sweep     *rate.Limiter // those of a reconciliation, which leaves the others a share
 
 	nudge     chan struct{} // something is ready
 	reconcile chan struct{} // a loss is possible
@@ -47,6 +48,7 @@ const (
 	groupMax  = 256
 	hintDelay = 15 * time.Second // the webhook that brought the hint confirms it first
 	ownRate   = 50
+	sweepRate = 40
 	// commitTimeout bounds one group's commit, whoever waits for it.
 	commitTimeout = 20 * time.Second
 	lookupTimeout = 5 * time.Second
@@ -64,6 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		cfg:       cfg,
 		unknown:   rate.NewLimiter(rate.Limit(cfg.ConfirmRate), max(1, int(cfg.ConfirmRate))),
 		own:       rate.NewLimiter(ownRate, ownRate),
+		sweep:     rate.NewLimiter(sweepRate, sweepRate),
 		nudge:     make(chan struct{}, 1),
 		reconcile: make(chan struct{}, 1),
 		recovered: make(chan struct{}),

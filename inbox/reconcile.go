@@ -49,7 +49,7 @@ type PossibleLoss struct {
 }
 
 // Reconcile asks the service about every outstanding payment that this merchant created,
-// and returns when all were asked, at most 50 a second. Ids that strangers may have made
+// and returns when all were asked, at most 40 a second. Ids that strangers may have made
 // up are only brought forward: Run asks for them at their own rate. The report is kept for LastReport. Run does the same at its start, after every possible
 // loss, and every Config.ReconcileEvery; a cron job may call this as well.
 func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
@@ -128,7 +128,7 @@ func (b *Inbox) askOutstanding(ctx context.Context, report *Report) error {
 		return err
 	}
 	for _, o := range all {
-		if err := b.own.Wait(ctx); err != nil {
+		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
 			return err
 		}
 		if done, err := b.settledMeanwhile(ctx, o); err != nil || done {

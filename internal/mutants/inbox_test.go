@@ -213,6 +213,11 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
 	},
 	{
+		"a reconciliation takes the whole rate", "inbox/inbox.go",
+		"sweepRate = 40", "sweepRate = 1e9",
+		"./inbox", "TestDueIDIsNotStarvedByReconciliation$",
+	},
+	{
 		"a webhook is forgotten that comes when its hint is given up", "inbox/store_postgres.go",
 		"AND stage + 0 = 1 AND reason = 'refused'\n", "AND stage + 0 = 1 AND reason = 'none'\n",
 		"./inbox", "TestNamedWhileGivenUp$",

@@ -1,0 +1,69 @@
+package inbox_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// unpaid is a service where nobody has paid. It remembers in which order it was asked.
+type unpaid struct {
+	inbox.Client
+	mu     sync.Mutex
+	asked  []uuid.UUID
+	during func(n int) // runs in the n-th confirm
+}
+
+func (u *unpaid) Confirm(_ context.Context, id uuid.UUID) (payments.Payment, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asked = append(u.asked, id)
+	u.during(len(u.asked))
+	return payments.Payment{}, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}
+}
+
+// TestDueIDIsNotStarvedByReconciliation: a created id that becomes due during a reconciliation is
+// confirmed soon, and not after all of the reconciliation's ids.
+func TestDueIDIsNotStarvedByReconciliation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // the limiters and the loops keep the bubble's time
+		ledger := openLedger(t, filepath.Join(t.TempDir(), "shop.db"))
+		ids := make([]uuid.UUID, 300)
+		var all sync.WaitGroup
+		client := &unpaid{}
+		box := accepting(t, inbox.Config{SQLite: ledger, Client: client, ReconcileEvery: -1})
+		for n := range ids {
+			ids[n] = uuid.New()
+			all.Go(func() { assert.NoError(t, box.Expect(t.Context(), ids[n], request(record{"kim", "500"}))) })
+		}
+		all.Wait()
+		require.NoError(t, inbox.Fold(box))
+		due := ids[0]
+		_, err := ledger.Writer.ExecContext(t.Context(), `UPDATE depositpay_payments SET first_seen = first_seen - 60000000 WHERE payment_id = ?`, due.String())
+		require.NoError(t, err) // the reconciliation asks about the oldest last
+		client.during = func(n int) {
+			if n == 100 { // what the limiters had saved up is gone
+				_, err := ledger.Writer.ExecContext(context.Background(), `UPDATE depositpay_payments SET run_at = 1 WHERE payment_id = ?`, due.String())
+				assert.NoError(t, err)
+			}
+		}
+		running(t, box)
+		<-time.After(time.Minute)
+		client.mu.Lock()
+		defer client.mu.Unlock()
+		require.GreaterOrEqual(t, len(client.asked), len(ids))
+		require.Less(t, slices.Index(client.asked, due), 200, "of %d confirms", len(client.asked))
+		require.Contains(t, client.asked, due)
+	})
+}
