@@ -72,7 +72,7 @@ const (
 // confirmDue confirms some of what is owed: created ids first, the others as far as
 // their token bucket goes.
 func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
-	if err := b.evictHints(ctx); err != nil {
+	if err := errors.Join(b.mayConfirm(ctx), b.evictHints(ctx)); err != nil {
 		return false, err
 	}
 	for _, lane := range []struct {
@@ -89,13 +89,24 @@ func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
 		}
 		lane.limiter.AllowN(time.Now(), len(due))
 		for _, o := range due {
-			if _, err := b.ask(ctx, o); err != nil && ctx.Err() == nil {
-				b.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "depositpay: not confirmed", slog.String("payment_id", o.id), slog.Any("error", err))
-			}
+			_, err := b.ask(ctx, o)
+			b.logAsk(ctx, o, err)
 		}
 		more = more || len(due) == n
 	}
 	return more, nil
+}
+
+// logAsk keeps to itself what the service says of strangers' ids.
+func (b *Inbox) logAsk(ctx context.Context, o owed, err error) {
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	level := slog.LevelDebug
+	if _, unstored := errors.AsType[*unstoredError](err); unstored {
+		level = slog.LevelError
+	}
+	b.cfg.Logger.LogAttrs(ctx, level, "depositpay: not confirmed", slog.String("payment_id", o.id), slog.Any("error", err))
 }
 
 func (b *Inbox) owed(ctx context.Context, own, n int) (due []owed, err error) {
@@ -119,26 +130,32 @@ const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN
 	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
 
 // ask asks the service about one id and takes what it says. A "no" is never final:
-// the payer knows the id, and may have forged the webhook before paying. settled tells
-// that the service has answered for this payment.
-func (b *Inbox) ask(ctx context.Context, o owed) (settled bool, err error) {
+// the payer knows the id, and may have forged the webhook before paying. unpaid reports
+// whether the service has said so.
+func (b *Inbox) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 	id, err := uuid.Parse(o.id)
 	if err != nil {
 		return true, err
 	}
+	if err := b.mayConfirm(ctx); err != nil {
+		return false, err
+	}
 	p, err := b.cfg.Client.Confirm(ctx, id)
 	if err == nil {
-		return true, b.accept(context.WithoutCancel(ctx), p, ChannelReconcile)
+		err = b.accept(context.WithoutCancel(ctx), p, ChannelReconcile)
 	}
-	settled = refused(err)
+	if err == nil || !refusedData(err) && errors.As(err, new(*unstoredError)) {
+		return false, err // it is stored, or kept in memory
+	}
+	unpaid = refused(err)
 	wait, absolute, no := backoff.Delay(max(0, o.tries-1), hintMin, hintMax, backoff.Jitter()).Microseconds(), 0, 0
-	if o.expected && settled {
+	if o.expected && unpaid {
 		wait, absolute = never, 1 // not paid yet: the next reconciliation asks again
 	}
 	if denied(err) {
 		no = 1
 	}
-	return settled, errors.Join(err, b.askedInVain(context.WithoutCancel(ctx), o, wait, absolute, no))
+	return unpaid, errors.Join(err, b.askedInVain(context.WithoutCancel(ctx), o, wait, absolute, no))
 }
 
 // askedInVain writes down how a confirm ended. If the answer is lost and somebody else has

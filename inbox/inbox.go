@@ -41,7 +41,12 @@ type Inbox struct {
 
 	recovered chan struct{} // closed when what dead pollers left has been taken in
 	recovery  sync.Once     // closes it
-	failing   atomic.Bool   // the last group was not stored
+
+	failing  atomic.Bool // the last group was not stored
+	outage   atomic.Bool // one was not, and no reconciliation has been asked for since
+	kept     kept        // what was confirmed meanwhile
+	offering sync.Mutex
+	probing  *group[struct{}]
 }
 
 const (
@@ -81,10 +86,13 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 	}
 	b.intake = newIntake(b)
 	b.asking = newGroup(groupMax, b.lookUp)
+	b.probing = newGroup(groupMax, b.probe)
 	b.closing = sync.OnceValue(func() error {
+		b.probing.close()
+		unstored := b.closeKept()
 		b.intake.close()
 		b.asking.close()
-		return b.store.close()
+		return errors.Join(unstored, b.store.close())
 	})
 	return b, nil
 }
@@ -145,7 +153,8 @@ func (b *Inbox) prepareLedger(ctx context.Context, ledger pool) error {
 }
 
 // Close waits for acceptances under way and refuses later ones. Call it after Run has
-// returned. It does not close the database. A second Close changes nothing and returns
+// returned. It does not close the database. If confirmed payments could not be stored and
+// cannot be now, the log and the error name them. A second Close changes nothing and returns
 // the result of the first.
 func (b *Inbox) Close() error { return b.closing() }
 
@@ -160,6 +169,9 @@ func (b *Inbox) wake() {
 // Accept takes custody of a verified payment: it returns nil once the record is
 // durable. It may be called any number of times for one payment, by both channels:
 // the payment is handed over once. It satisfies webhook.Sink.
+//
+// A payment that cannot be stored now is kept in memory as well: Run stores it as soon as the
+// database is back. The error stays an error, since a kill would lose the memory.
 //
 // A record without an id cannot be told from another one and goes to review. One that
 // is not COMPLETE is refused with payments.ErrNotComplete. What else is wrong with a
@@ -182,12 +194,20 @@ func (b *Inbox) accept(ctx context.Context, p payments.Payment, channel Channel)
 	standing, _ := b.standings.get(p.ID)
 	o.owed = standing == webhook.StandingExpected
 	if err := b.put(ctx, o); err != nil {
-		return err
+		if channel == ChannelPoll { // the poller keeps it
+			return err
+		}
+		return b.keep(o, err)
 	}
-	if o.Kind == opRecord {
-		b.standings.add(p.ID, webhook.StandingHandled)
-	}
+	b.kept.remove(o)
+	b.rememberHandled(o)
 	return nil
+}
+
+func (b *Inbox) rememberHandled(o op) {
+	if id, err := uuid.Parse(o.ID); err == nil && o.Kind == opRecord {
+		b.standings.add(id, webhook.StandingHandled)
+	}
 }
 
 // AcceptPolled is Accept for a payment that a poll returned; it satisfies

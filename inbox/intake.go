@@ -48,7 +48,7 @@ func (b *Inbox) commit(lane int, ops []op) (err error) {
 	if err != nil && len(ops) > 1 && refusedData(err) {
 		err = b.commitEach(ctx, lane, ops)
 	}
-	b.failing.Store(err != nil && !refusedData(err))
+	b.noteStore(err == nil || refusedData(err))
 	if err == nil {
 		b.wake()
 		return nil
@@ -58,6 +58,13 @@ func (b *Inbox) commit(lane int, ops []op) (err error) {
 		return err
 	}
 	return b.notStored(err)
+}
+
+func (b *Inbox) noteStore(works bool) {
+	if !works {
+		b.outage.Store(true) // before failing, which ends it
+	}
+	b.failing.Store(!works)
 }
 
 // commitEach keeps what the database refuses in one op from failing its whole group.

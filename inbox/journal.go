@@ -62,7 +62,7 @@ func (b *Inbox) openLine(ctx context.Context, run string) (string, error) {
 	defer b.polls.mu.Unlock()
 	if line := b.polls.ofRun[run]; line != nil {
 		if err := b.canStore(ctx); err != nil {
-			return "", fmt.Errorf("inbox: the store is down: %w", err)
+			return "", err
 		}
 		switch alive, err := b.pollAlive(ctx, line); {
 		case err != nil:
@@ -97,13 +97,13 @@ func unreadableKey(body string) string {
 func (b *Inbox) canStore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if b.failing.Load() {
-		return b.put(ctx, op{Kind: opProbe, ID: "probe"})
-	}
-	if err := b.store.room(opRecord); err != nil {
+	if err := b.mayConfirm(ctx); err != nil {
 		return err
 	}
-	return b.store.reader().PingContext(ctx)
+	if err := b.store.reader().PingContext(ctx); err != nil {
+		return fmt.Errorf("inbox: the store is down: %w", err)
+	}
+	return nil
 }
 
 // PollLost is called by package poller when a poll may have completed a payment that

@@ -133,6 +133,10 @@ func TestOutage(t *testing.T) {
 	for i := range ids {
 		ids[i] = m.create(i)
 	}
+	ours := nthPayment(n + outages)
+	created, err := m.box.Create(t.Context(), payments.CreateRequest{Title: "Sword", Identifier: ours.Identifier, Amount: ours.PaidAmount})
+	require.NoError(t, err)
+	ours.ID = created.PayToken
 	byPollOnly := make([]uuid.UUID, outages)
 	for i := range byPollOnly {
 		byPollOnly[i] = m.create(n + i)
@@ -182,7 +186,7 @@ func TestOutage(t *testing.T) {
 		}
 		polls := poll.Stats().Polls
 		m.deposit(byPollOnly[i]) // a destructive read would complete it
-		require.Error(t, m.box.Accept(t.Context(), nthPayment(1_000_000)))
+		require.Error(t, m.box.Accept(t.Context(), ours))
 		require.Equal(t, http.StatusServiceUnavailable, m.post(uuid.New()), "it cannot know how that one stands")
 		require.Equal(t, http.StatusOK, m.post(ids[0]), "this process has seen it stored")
 		<-time.After(400 * time.Millisecond)
@@ -193,7 +197,7 @@ func TestOutage(t *testing.T) {
 	<-fed
 	load.Wait()
 	books := books{t, db}
-	books.awaitDone(n + outages)
+	books.awaitDone(n + outages + 1) // with the one that was kept in memory
 	cancel()
 	require.NoError(t, <-polled)
 	count := 0
@@ -203,7 +207,7 @@ func TestOutage(t *testing.T) {
 		}
 	}
 	t.Logf("%d outages, %d payments: %d webhooks acknowledged, %d refused, %+v", outages, n, count, refused.Load(), poll.Stats())
-	books.requireExact(n + outages)
+	books.requireExact(n + outages + 1)
 	for i, id := range ids {
 		require.Equal(t, 1, books.effects(id), i)
 		require.Equal(t, mockserver.StatusComplete, m.statusOf(id))

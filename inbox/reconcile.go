@@ -25,7 +25,8 @@ type Report struct {
 	// StillUnpaid is how many the service says are not paid.
 	StillUnpaid int `json:"still_unpaid"`
 	// Failed is how many got no answer, or one that says nothing of the payment: a refusal of
-	// the rate or of the token, an error of the service. They are asked again soon.
+	// the rate or of the token, an error of the service. They are asked again soon. Those that
+	// are complete and could not be stored are among them; Reconcile's error names them.
 	Failed int `json:"failed"`
 	// Hints is how many ids that webhooks named and this merchant did not create wait for
 	// their confirm. Run asks for them, at Config.ConfirmRate.
@@ -51,37 +52,44 @@ type PossibleLoss struct {
 // Reconcile asks the service about every outstanding payment that this merchant created,
 // and returns when all were asked, at most 40 a second. Ids that strangers may have made
 // up are only brought forward: Run asks for them at their own rate. The report is kept for LastReport. Run does the same at its start, after every possible
-// loss, and every Config.ReconcileEvery; a cron job may call this as well.
+// loss, when a store that had failed works again, and every Config.ReconcileEvery; a cron job
+// may call this as well. The error tells what could not be done, also if the report is whole.
 func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
-	var report Report
+	report, unstored, err := b.reconcileOnce(ctx)
+	return report, errors.Join(err, unstored)
+}
+
+// reconcileOnce is Reconcile. What could not be stored is apart: to reconcile again at once is
+// no cure for that.
+func (b *Inbox) reconcileOnce(ctx context.Context) (report Report, unstored, err error) {
+	if err := b.mayConfirm(ctx); err != nil { // this also stores what is kept
+		return report, nil, err
+	}
 	for more := true; more; { // what came before this call is in the ledger then
-		var err error
 		if more, err = b.store.fold(ctx); err != nil {
-			return report, err
+			return report, nil, err
 		}
 	}
 	// What cannot be taken in must not keep the outstanding payments from being asked for.
 	notTakenIn := b.recoverPolls(ctx)
-	losses, err := b.possibleLosses(ctx)
-	if err != nil {
-		return report, err
+	if report.PossibleLosses, err = b.possibleLosses(ctx); err != nil {
+		return report, nil, err
 	}
-	report.PossibleLosses = losses
-	if err := b.askOutstanding(ctx, &report); err != nil {
-		return report, err
+	if unstored, err = b.askOutstanding(ctx, &report); err != nil {
+		return report, unstored, err
 	}
 	if report.Hints, err = b.bringForward(ctx); err != nil {
-		return report, err
+		return report, unstored, err
 	}
 	report.At = time.Now().UTC()
 	text, err := json.Marshal(report)
 	if err != nil {
-		return report, err
+		return report, unstored, err
 	}
 	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlSetMeta), "report", string(text)); err != nil {
-		return report, fmt.Errorf("inbox: keep the report: %w", err)
+		return report, unstored, fmt.Errorf("inbox: keep the report: %w", err)
 	}
-	return report, notTakenIn
+	return report, unstored, notTakenIn
 }
 
 const sqlSetMeta = `INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
@@ -122,33 +130,43 @@ func (b *Inbox) bringForward(ctx context.Context) (n int64, err error) {
 // askOutstanding asks for the payments that were created last first: they are the likely
 // ones. Their keys are read at once, which is not much, because asking changes the
 // order of any index that they could be paged by.
-func (b *Inbox) askOutstanding(ctx context.Context, report *Report) error {
+func (b *Inbox) askOutstanding(ctx context.Context, report *Report) (unstored, err error) {
 	all, err := b.outstanding(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var errs []error
+	defer func() { unstored = errors.Join(errs[:min(len(errs), maxNamed)]...) }()
 	for _, o := range all {
 		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
-			return err
+			return nil, err
 		}
-		if done, err := b.settledMeanwhile(ctx, o); err != nil || done {
-			if err != nil {
-				return err
-			}
+		done, err := b.settledMeanwhile(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if done {
 			continue
 		}
 		report.Asked++
-		switch settled, err := b.ask(ctx, o); {
+		unpaid, err := b.ask(ctx, o)
+		switch {
 		case err == nil:
 			report.Recovered++
-		case settled:
+		case unpaid:
 			report.StillUnpaid++
 		default:
 			report.Failed++
 		}
+		if errors.As(err, new(*unstoredError)) {
+			errs = append(errs, err)
+		}
 	}
-	return nil
+	return nil, nil
 }
+
+// maxNamed is how many payments an error names; Report.Failed counts all.
+const maxNamed = 10
 
 // settledMeanwhile tells whether the payment has come since the list was made.
 func (b *Inbox) settledMeanwhile(ctx context.Context, o owed) (bool, error) {
@@ -170,9 +188,11 @@ func (b *Inbox) outstanding(ctx context.Context) ([]owed, error) {
 // reconcileLoop reconciles at the start, when told to, and on schedule.
 func (b *Inbox) reconcileLoop(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
-		report, err := b.Reconcile(ctx)
+		report, unstored, err := b.reconcileOnce(ctx)
+		if all := errors.Join(err, unstored); all != nil {
+			b.failed(ctx, "reconciliation", all)
+		}
 		if err != nil {
-			b.failed(ctx, "reconciliation", err)
 			pause(ctx, backoff.Delay(failures, tick, maxBackoff, backoff.Jitter()), nil)
 			failures++
 			continue

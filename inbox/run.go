@@ -34,6 +34,7 @@ func (b *Inbox) Run(ctx context.Context) error {
 	loops.Go(func() { b.handleLoop(ctx) })
 	loops.Go(func() { b.loop(ctx, "confirm", time.Second, b.confirmDue) })
 	loops.Go(func() { b.reconcileLoop(ctx) })
+	loops.Go(func() { b.loop(ctx, "outage", tick, b.outageStep) })
 	loops.Go(func() { b.loop(ctx, "poll journal", beatEvery, b.beatStep) })
 	loops.Go(func() { b.loop(ctx, "retention", time.Hour, b.dropBodies) })
 	loops.Go(func() { b.loop(ctx, "clock", clockEvery, (&clockWatch{b: b}).look) })

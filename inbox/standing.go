@@ -65,20 +65,28 @@ func (b *Inbox) Handled(ctx context.Context, id uuid.UUID) (bool, error) {
 }
 
 // Standing tells how the payment of a webhook stands; it satisfies webhook.Ledger. A
-// payment whose record is durable is in safe hands, whatever becomes of it.
+// payment whose record is durable is in safe hands, whatever becomes of it. While the store
+// is known to take nothing the others have an error, so that they are not confirmed.
 func (b *Inbox) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, error) {
 	waiting, held := b.store.unfolded(id)
 	if held && waiting.Kind != opBind {
 		return webhook.StandingHandled, nil
 	}
-	if standing, known := b.standings.get(id); known {
+	standing, known := b.standings.get(id)
+	if known && standing == webhook.StandingHandled {
+		return standing, nil
+	}
+	if err := b.mayConfirm(ctx); err != nil {
+		return webhook.StandingUnknown, fmt.Errorf("inbox: payment %s: %w", id, err)
+	}
+	if known {
 		return standing, nil
 	}
 	l := &lookup{id: id.String()}
 	if err := b.asking.do(ctx, l); err != nil {
 		return webhook.StandingUnknown, fmt.Errorf("inbox: payment %s: %w", id, err)
 	}
-	standing := l.standing()
+	standing = l.standing()
 	if held {
 		standing = max(standing, webhook.StandingExpected)
 	}

@@ -129,7 +129,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a no of the service is final", "inbox/hint.go",
-		"if o.expected && settled {", "if settled {",
+		"if o.expected && unpaid {", "if unpaid {",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
@@ -213,6 +213,31 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
 	},
 	{
+		"what was confirmed while the store was away is forgotten", "inbox/kept.go",
+		"\tk.records[key] = o\n", "",
+		"./inbox", "TestPaidWhileTheDiskIsFull$",
+	},
+	{
+		"payments are confirmed while the store is away", "inbox/standing.go",
+		"if err := b.mayConfirm(ctx); err != nil {", "if err := error(nil); err != nil {",
+		"./inbox", "TestPaidWhileTheDiskIsFull$",
+	},
+	{
+		"nobody reconciles when the store is back", "inbox/kept.go",
+		"b.askReconcile()", "",
+		"./inbox", "TestPaidWhileTheDiskIsFull$",
+	},
+	{
+		"what is kept at the end is dropped in silence", "inbox/kept.go",
+		"left := b.kept.some(maxKept, true)", "left := b.kept.some(0, true)",
+		"./inbox", "TestKeptAtTheEnd$",
+	},
+	{
+		"what could not be stored counts as not paid", "inbox/hint.go",
+		"return false, err // it is stored", "return true, err // it is stored",
+		"./inbox", "TestReconcileThatCannotStore$/^DiskFull",
+	},
+	{
 		"a reconciliation takes the whole rate", "inbox/inbox.go",
 		"sweepRate = 40", "sweepRate = 1e9",
 		"./inbox", "TestDueIDIsNotStarvedByReconciliation$",
@@ -268,8 +293,8 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^PollWithoutStore",
 	},
 	{
-		"polls go on with a store that takes nothing", "inbox/journal.go",
-		"if b.failing.Load() {", "if false {",
+		"polls go on with a store that takes nothing", "inbox/kept.go",
+		"if !b.failing.Load() {", "if true {",
 		"./inbox", "TestIntakeRefuses",
 	},
 	{

@@ -1,0 +1,202 @@
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// kept holds confirmed records that could not be stored. A confirm completes the payment, and
+// the service does not name it again: what failed for a second must not wait for the next
+// reconciliation. Run, and whoever finds the store working again, offer these records anew.
+type kept struct {
+	mu      sync.Mutex
+	records map[keptKey]op
+	bytes   int
+	closed  bool
+}
+
+type keptKey struct{ id, body string }
+
+// Nothing is confirmed while the store is known to be away, so there are about as many as
+// confirms were under way when it went.
+const (
+	maxKept      = 10_000
+	maxKeptBytes = 32 << 20
+	closeTimeout = 5 * time.Second // of the last try to store them
+)
+
+// add reports whether there was room.
+func (k *kept) add(o op) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := keptKey{o.ID, o.Body}
+	if _, known := k.records[key]; known {
+		return true
+	}
+	if k.closed || len(k.records) >= maxKept || k.bytes+len(o.Body) > maxKeptBytes {
+		return false
+	}
+	if k.records == nil {
+		k.records = make(map[keptKey]op)
+	}
+	k.records[key] = o
+	k.bytes += len(o.Body)
+	return true
+}
+
+func (k *kept) remove(o op) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := keptKey{o.ID, o.Body}
+	if _, known := k.records[key]; known {
+		delete(k.records, key)
+		k.bytes -= len(o.Body)
+	}
+}
+
+// some returns up to limit of the records. The last call, with end, makes add refuse more.
+func (k *kept) some(limit int, end bool) []op {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = k.closed || end
+	ops := slices.Collect(maps.Values(k.records))
+	return ops[:min(limit, len(ops))]
+}
+
+// unstoredError is the error of a payment that the service has called COMPLETE and that could
+// not be stored.
+type unstoredError struct {
+	id   string
+	next string
+	err  error
+}
+
+func (e *unstoredError) Error() string {
+	return fmt.Sprintf("inbox: payment %s is confirmed and not stored; %s: %v", e.id, e.next, e.err)
+}
+
+func (e *unstoredError) Unwrap() error { return e.err }
+
+// keep takes care of a confirmed record that was not stored.
+func (b *Inbox) keep(o op, err error) error {
+	unstored := &unstoredError{id: o.ID, next: "it is kept in memory and stored as soon as the database is back", err: err}
+	switch {
+	case refusedData(err):
+		unstored.next = "the database refuses its record: fix the cause, then call Accept or Reconcile"
+	case !b.kept.add(o):
+		unstored.next = "there is no room for it in memory: call Accept or Reconcile when the database is back"
+	}
+	return unstored
+}
+
+// offerKept stores what is kept, as many at a time as make a group, until there is nothing
+// left or one cannot be stored.
+func (b *Inbox) offerKept(ctx context.Context) error {
+	b.offering.Lock() // twice at once would be harmless, and leave a repeat among the receipts
+	defer b.offering.Unlock()
+	stored := 0
+	for ctx.Err() == nil {
+		ops := b.kept.some(groupMax, false)
+		if len(ops) == 0 {
+			break
+		}
+		if err := b.offerAll(ctx, ops); err != nil {
+			return err
+		}
+		stored += len(ops)
+	}
+	if stored > 0 {
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: confirmed payments that had been kept in memory are stored", slog.Int("payments", stored))
+	}
+	return ctx.Err()
+}
+
+func (b *Inbox) offerAll(ctx context.Context, ops []op) error {
+	errs := make([]error, len(ops))
+	var all sync.WaitGroup
+	for i, o := range ops {
+		all.Go(func() { errs[i] = b.offer(ctx, o) })
+	}
+	all.Wait()
+	return cmp.Or(errs...) // one cause for all, as a rule
+}
+
+func (b *Inbox) offer(ctx context.Context, o op) error {
+	err := b.put(ctx, o)
+	if err != nil && !refusedData(err) {
+		return err
+	}
+	b.kept.remove(o)
+	if err != nil { // offered for ever, it would never be taken
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not stored", slog.Any("error", b.keep(o, err)))
+		return nil
+	}
+	b.rememberHandled(o)
+	return nil
+}
+
+// mayConfirm returns an error while the store is known to take nothing: a confirm would
+// complete a payment that nothing can hold. It looks for itself whether the store is back, so
+// that webhooks are taken again where nothing else uses the store.
+func (b *Inbox) mayConfirm(ctx context.Context) error {
+	if !b.failing.Load() {
+		return b.store.room(opRecord)
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeWait)
+	defer cancel()
+	if err := b.probing.do(ctx, struct{}{}); err != nil {
+		return fmt.Errorf("inbox: the store is down: %w", err)
+	}
+	return nil
+}
+
+// probeWait is how long a caller waits for a probe: the sender of a webhook comes again.
+const probeWait = time.Second
+
+// probe stores nothing of use, once for all who ask, and then what is kept.
+func (b *Inbox) probe([]struct{}) error {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
+	defer cancel()
+	if err := b.put(ctx, op{Kind: opProbe, ID: "probe"}); err != nil {
+		return err
+	}
+	return b.offerKept(ctx)
+}
+
+// outageStep ends an outage: what is kept is stored, and what may have been confirmed
+// without a trace is asked for. Those who need the store log that it is down.
+func (b *Inbox) outageStep(ctx context.Context) (more bool, err error) {
+	if err := b.mayConfirm(ctx); err != nil {
+		return false, nil //nolint:nilerr // see above
+	}
+	if err := b.offerKept(ctx); err != nil {
+		return false, nil //nolint:nilerr // see above
+	}
+	if !b.failing.Load() && b.outage.Swap(false) {
+		b.askReconcile()
+	}
+	return false, nil
+}
+
+// closeKept tries to store what is kept a last time, and names what is left: its ids are
+// all that this process knows more than the ledger.
+func (b *Inbox) closeKept() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	cause := b.offerKept(ctx)
+	left := b.kept.some(maxKept, true)
+	for _, o := range left {
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment is not stored: reconcile, or have its webhook sent again",
+			slog.String("payment_id", o.ID), slog.Any("error", cause))
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("inbox: %d confirmed payments are not stored, payment %s among them; the log names them all: %w", len(left), left[0].ID, cause)
+	}
+	return nil
+}
