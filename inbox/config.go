@@ -95,13 +95,15 @@ type Config struct {
 	// at most. Default 10. Created ids are confirmed ahead of them, up to 50 a second,
 	// of which a reconciliation leaves ten to those that are due.
 	ConfirmRate float64
-	// MaxHints is how many ids that this merchant did not create may wait for a confirm;
-	// beyond it the oldest are given up, and counted: first those to each of whose confirms
-	// the service has said no. One that goes while the outcome of a confirm is not known is
-	// among Report.PossibleLosses. Default 10,000.
+	// MaxHints is how many ids that this merchant did not create may wait for a confirm. Beyond
+	// it the oldest of those to each of whose confirms the service has said no are given up, and
+	// counted. The others may be complete payments, and none of these is ever given up: if they
+	// are as many by themselves, new ids are refused before they are confirmed. The service sends
+	// their webhooks again, and a poll brings their payments too. Several processes may go
+	// beyond it by as many webhooks as they have under way. Default 10,000.
 	MaxHints int
-	// ReconcileEvery is the time between reconciliations besides the one at the start and
-	// those after a possible loss. Default 15 min; negative: none.
+	// ReconcileEvery is the time between reconciliations besides the one at the start, those
+	// after a possible loss and those after the store was away. Default 15 min; negative: none.
 	ReconcileEvery time.Duration
 	// OutstandingFor is how long after its creation an unpaid payment is still asked for.
 	// Default 7 days.

@@ -95,15 +95,6 @@ func validPrefix(prefix string) error {
 // is among them.
 const sqlOneByOne = `SELECT pg_advisory_xact_lock(hashtextextended('{p}payments ' || ?1, 0))`
 
-// notSilent lets PostgreSQL give a transaction up whose process is stopped or cut off.
-func (d *dialect) notSilent(ctx context.Context, x execer) error {
-	if d.name == SQLiteStore {
-		return nil
-	}
-	_, err := x.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = '"+idleLimit+"'")
-	return err
-}
-
 // oneByOne lets one transaction at a time decide what follows from a record that differs.
 // On SQLite there is one writer in any case.
 func (d *dialect) oneByOne(ctx context.Context, x execer, id string) error {

@@ -36,8 +36,7 @@
 // outside tx may happen more than once; the payment id is its idempotency key.
 //
 // Not covered: an answer of a poll that is lost between the service and this process.
-// It is reported (see Report.PossibleLosses), and every id that is known is asked for. So
-// is an id that a webhook named, if a flood of others drives it out in doubt.
+// It is reported (see Report.PossibleLosses), and every id that is known is asked for.
 //
 // # Stages
 //

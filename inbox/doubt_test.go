@@ -14,6 +14,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/racing"
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // truth is the service, and what it knows of one payment. Others do not exist.
@@ -36,9 +37,9 @@ func (s *truth) Confirm(_ context.Context, id uuid.UUID) (payments.Payment, erro
 	return paymentOf(id, record{"kim", "500"}), nil
 }
 
-// TestNoHintIsForgottenInSilence: all that may happen to an id that a webhook names, in any
-// order. Whatever does, a payment that is complete is in the ledger or among the possible losses.
-func TestNoHintIsForgottenInSilence(t *testing.T) {
+// TestNoDoubtIsGivenUp: all that may happen to an id that a webhook names, in any order. Whatever
+// does, a payment that is complete is in the ledger.
+func TestNoDoubtIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, pg := range []bool{false, true} {
 		t.Run(fmt.Sprint("pg=", pg), func(t *testing.T) {
@@ -47,9 +48,9 @@ func TestNoHintIsForgottenInSilence(t *testing.T) {
 			d.stand = newStand(t, pg, func(c *inbox.Config) { c.Client, c.MaxHints = d.truth, 1 })
 			d.all(nil, racing.Size(4, 3), doubtful)
 			d.all([]string{"webhook begins"}, racing.Size(5, 4), atOnce)
-			t.Logf("%d histories, %d of them with a loss that is reported, %d with a hint given up without one", d.histories, d.reported, d.without)
-			require.Positive(t, d.reported)
-			require.Positive(t, d.without, "what the service has refused is no loss")
+			t.Logf("%d histories, %d of them with a hint that is given up; %d webhooks turned away", d.histories, d.gone, d.turnedAway)
+			require.Positive(t, d.gone, "what the service has refused")
+			require.Positive(t, d.turnedAway, "what is in doubt takes up the room")
 		})
 	}
 }
@@ -60,7 +61,7 @@ type doubts struct {
 	stand *stand
 	truth *truth
 
-	histories, reported, without int
+	histories, gone, turnedAway int
 }
 
 var (
@@ -95,40 +96,35 @@ func (d *doubts) run(history []string) {
 		named = named || strings.HasPrefix(what, "webhook")
 		_, err := d.stand.box.Get(d.t.Context(), d.truth.id.String())
 		gone := errors.Is(err, inbox.ErrNotFound)
-		losses, lossErr := inbox.PossibleLosses(d.stand.box)
-		require.NoError(d.t, lossErr)
-		reported := false
-		for _, l := range losses {
-			reported = reported || l.ID == "hint-"+d.truth.id.String()
-		}
-		if d.truth.complete && gone {
-			require.True(d.t, reported, "complete, and known to nobody after %v", history[:i+1])
-		}
-		if i == len(history)-1 && gone && reported {
-			d.reported++
-		} else if i == len(history)-1 && gone && named {
-			d.without++
+		require.False(d.t, d.truth.complete && gone, "complete, and known to nobody after %v", history[:i+1])
+		if i == len(history)-1 && gone && named {
+			d.gone++
 		}
 	}
 	d.histories++
-	for _, table := range []string{"payments", "polls"} {
-		_, err := d.stand.ledger.Exec(`DELETE FROM depositpay_` + table)
-		require.NoError(d.t, err)
-	}
+	_, err := d.stand.ledger.Exec(`DELETE FROM depositpay_payments`)
+	require.NoError(d.t, err)
 }
 
 func (d *doubts) do(what string) {
 	ctx, box := context.Background(), d.stand.box
-	note := func(id uuid.UUID) {
-		require.NoError(d.t, box.Note(ctx, id))
+	note := func(id uuid.UUID) bool {
+		err := box.Note(ctx, id)
+		if err != nil { // the webhook is not confirmed, and comes again
+			require.ErrorIs(d.t, err, webhook.ErrFull)
+			d.turnedAway++
+		}
 		require.NoError(d.t, inbox.Fold(box))
+		return err == nil
 	}
 	d.truth.lose = what == "webhook, lost" || what == "asked, lost" || what == "killed"
 	switch what {
 	case "paid":
 		d.truth.paid = true
 	case "webhook, lost", "webhook, answered":
-		note(d.truth.id)
+		if !note(d.truth.id) {
+			return
+		}
 		p, err := d.truth.Confirm(ctx, d.truth.id)
 		if err == nil {
 			require.NoError(d.t, box.Accept(ctx, p))
@@ -148,9 +144,56 @@ func (d *doubts) do(what string) {
 		require.NoError(d.t, err)
 		require.NoError(d.t, inbox.ConfirmDue(box))
 		require.NoError(d.t, inbox.Fold(box))
-	case "given up":
-		note(uuid.New())
+	case "given up": // for a stranger's id, if there is room for one
+		if id := uuid.New(); note(id) {
+			require.NoError(d.t, box.Unconfirmed(ctx, id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
+		}
+		require.NoError(d.t, inbox.Fold(box))
 		require.NoError(d.t, inbox.EvictHints(box))
+	}
+}
+
+// TestDoubtEnds: a doubt ends with a no to a confirm that began ten minutes after all others,
+// also after those whose answer was lost, and with no other no.
+func TestDoubtEnds(t *testing.T) {
+	t.Parallel()
+	for _, pg := range []bool{false, true} {
+		t.Run(fmt.Sprint("pg=", pg), func(t *testing.T) {
+			t.Parallel()
+			service := &truth{id: uuid.New()}
+			s := newStand(t, pg, func(c *inbox.Config) { c.Client = service })
+			id := uuid.New()
+			ask := func(minutes int, lost bool) string {
+				t.Helper()
+				_, err := s.ledger.Exec(`UPDATE depositpay_payments SET run_at = 1, ready_at = ready_at - $1`, int64(minutes)*60_000_000)
+				require.NoError(t, err)
+				service.lose = lost
+				require.NoError(t, inbox.ConfirmDue(s.box))
+				e, err := s.box.Get(t.Context(), id.String())
+				require.NoError(t, err)
+				return e.Reason
+			}
+			note := func() string {
+				require.NoError(t, s.box.Note(t.Context(), id))
+				require.NoError(t, inbox.Fold(s.box))
+				e, err := s.box.Get(t.Context(), id.String())
+				require.NoError(t, err)
+				return e.Reason
+			}
+			require.Empty(t, note())
+			require.Equal(t, "doubt", ask(9, false), "that of the webhook may be under way")
+			require.Equal(t, "doubt", ask(9, false))
+			require.Equal(t, "refused", ask(11, false))
+			require.Equal(t, "doubt", ask(11, true))
+			require.Equal(t, "doubt", ask(9, false), "the lost one may be carried out")
+			require.Equal(t, "doubt", note())
+			require.Equal(t, "doubt", ask(9, false))
+			require.Equal(t, "refused", ask(11, false))
+			require.Equal(t, "doubt", ask(0, true))
+			_, err := s.ledger.Exec(`UPDATE depositpay_payments SET ready_at = ready_at - 660000000`)
+			require.NoError(t, err)
+			require.Empty(t, note(), "the webhook's own is the only one")
+		})
 	}
 }
 

@@ -19,14 +19,24 @@ import (
 // Note writes down that a webhook named id, before it is confirmed: the confirm may
 // complete the payment, and then the service does not name it again. It satisfies
 // webhook.Ledger, and is not called for ids that this merchant created: those are
-// confirmed by reconciliation in any case.
+// confirmed by reconciliation in any case. If too many others are in doubt a new id is
+// refused with webhook.ErrFull; see Config.MaxHints.
 func (b *Inbox) Note(ctx context.Context, id uuid.UUID) error {
+	_, known := b.store.unfolded(id)
+	h := &newHint{id: id.String(), known: known}
+	if err := b.places.do(context.WithoutCancel(ctx), h); err != nil { // a place must not be given to nobody
+		return fmt.Errorf("inbox: payment %s: %w", id, err)
+	}
+	if h.full {
+		return b.tooManyHints(ctx, id)
+	}
+	defer b.noting.Add(-1)
 	return b.put(ctx, op{Kind: opHint, ID: id.String()})
 }
 
 // Unconfirmed takes down how the confirm of a webhook failed, if the service said no to this
-// very id: unless there was another confirm of it the hint is in doubt no more, and is given
-// up first if there are too many. It satisfies webhook.Doubting.
+// very id: unless there was another confirm of it the hint is in doubt no more, and may be
+// given up if there are too many. It satisfies webhook.Doubting.
 func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error {
 	if !denied(err) {
 		return nil
@@ -44,7 +54,12 @@ func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error 
 //	"refused"  none, and the service has said no to all: not in doubt
 //	"doubt"    there were two at once, or it is not known how one ended
 //
-// The last is for ever: the service may carry out the one after it has said no to the other.
+// In the last the service may carry out the one after it has said no to the other. So it ends
+// with a no to a confirm that is alone: that began ten minutes after all others, and a confirm
+// takes seconds. Otherwise a stranger could fill Config.MaxHints for ever. When the last one
+// began or was lost is in ready_at, which nothing else uses before a record is there.
+
+const confirmsOver = `ready_at < {now} - 600000000`
 
 // owed is an id whose confirm is due.
 type owed struct {
@@ -58,8 +73,8 @@ type owed struct {
 // that we created come first.
 const sqlOwed = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage < 2 AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
-	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1,
-		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' THEN 'asked' ELSE 'doubt' END
+	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1, ready_at = {now},
+		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN 'asked' ELSE 'doubt' END
 	WHERE payment_id IN (SELECT payment_id FROM c) RETURNING payment_id, attempt, tries, stage`
 
 const (
@@ -88,7 +103,11 @@ func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 		lane.limiter.AllowN(time.Now(), len(due))
+		claimed := time.Now()
 		for _, o := range due {
+			if time.Since(claimed) > confirmLease/2 {
+				break // the service hangs, and others may claim the rest before it is asked about
+			}
 			_, err := b.ask(ctx, o)
 			b.logAsk(ctx, o, err)
 		}
@@ -126,6 +145,7 @@ func scanOwed(rows *sql.Rows) (owed, error) {
 }
 
 const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,
+	ready_at = CASE WHEN ?5 = 0 THEN {now} ELSE ready_at END,
 	reason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END
 	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
 
@@ -159,7 +179,7 @@ func (b *Inbox) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 }
 
 // askedInVain writes down how a confirm ended. If the answer is lost and somebody else has
-// the hint by now, or it was given up, it is named anew: it may be complete.
+// the hint by now, it is named anew, whatever Config.MaxHints says: it may be complete.
 func (b *Inbox) askedInVain(ctx context.Context, o owed, wait int64, absolute, no int) error {
 	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
 	if err != nil || o.expected || no == 1 {

@@ -37,7 +37,12 @@ type Inbox struct {
 	mu      sync.Mutex
 	running bool
 	polls   pollLines
-	evicted atomic.Int64 // hints given up
+
+	places     *group[*newHint]
+	noting     atomic.Int64   // hints that have a place and may not be in the ledger yet
+	evicted    atomic.Int64   // hints given up
+	turnedAway atomic.Int64   // new ones that were refused
+	sayFull    rate.Sometimes // about these
 
 	recovered chan struct{} // closed when what dead pollers left has been taken in
 	recovery  sync.Once     // closes it
@@ -74,6 +79,7 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		sweep:     rate.NewLimiter(sweepRate, sweepRate),
 		nudge:     make(chan struct{}, 1),
 		reconcile: make(chan struct{}, 1),
+		sayFull:   rate.Sometimes{Interval: time.Minute},
 		recovered: make(chan struct{}),
 	}
 	name := PostgreSQL
@@ -87,8 +93,10 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 	b.intake = newIntake(b)
 	b.asking = newGroup(groupMax, b.lookUp)
 	b.probing = newGroup(groupMax, b.probe)
+	b.places = newGroup(groupMax, b.givePlaces)
 	b.closing = sync.OnceValue(func() error {
 		b.probing.close()
+		b.places.close()
 		unstored := b.closeKept()
 		b.intake.close()
 		b.asking.close()

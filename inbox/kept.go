@@ -134,7 +134,8 @@ func (b *Inbox) offer(ctx context.Context, o op) error {
 	}
 	b.kept.remove(o)
 	if err != nil { // offered for ever, it would never be taken
-		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not stored", slog.Any("error", b.keep(o, err)))
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not stored",
+			slog.String("payment_id", o.ID), slog.Any("error", b.keep(o, err)))
 		return nil
 	}
 	b.rememberHandled(o)
@@ -189,10 +190,10 @@ func (b *Inbox) outageStep(ctx context.Context) (more bool, err error) {
 func (b *Inbox) closeKept() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	cause := b.offerKept(ctx)
+	cause := cmp.Or(b.offerKept(ctx), ErrClosed)
 	left := b.kept.some(maxKept, true)
 	for _, o := range left {
-		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment is not stored: reconcile, or have its webhook sent again",
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment is not stored; the next start asks the service for it again",
 			slog.String("payment_id", o.ID), slog.Any("error", cause))
 	}
 	if len(left) > 0 {

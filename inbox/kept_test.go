@@ -152,7 +152,7 @@ func TestKeptAtTheEnd(t *testing.T) {
 		}
 		require.ErrorContains(t, err, "2 confirmed payments are not stored")
 		for _, id := range ids {
-			require.Equal(t, 1, log.count("level=ERROR msg=\"depositpay: a confirmed payment is not stored: reconcile, or have its webhook sent again\" payment_id="+id))
+			require.Equal(t, 1, log.count("level=ERROR msg=\"depositpay: a confirmed payment is not stored; the next start asks the service for it again\" payment_id="+id))
 		}
 		require.ErrorIs(t, box.Accept(t.Context(), nthPayment(3)), inbox.ErrClosed)
 	}

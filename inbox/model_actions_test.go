@@ -36,7 +36,6 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"decide":    m.doDecide,
 		"retention": m.doRetention,
 		"evict":     m.doEvict,
-		"settle":    m.doSettle,
 		"restart":   m.doRestart,
 		"":          m.check,
 	}
@@ -73,14 +72,30 @@ func (m *machine) doAccept(r *rapid.T) {
 }
 
 func (m *machine) doNote(r *rapid.T) {
-	id := m.drawID(r)
-	m.note(id.String())
-	m.each(func(c *copyOf) { require.NoError(r, c.box.Note(context.Background(), id)) })
+	m.noteAll(r, m.drawID(r))
+}
+
+// noteAll counts what the ledger has, so it is folded first.
+func (m *machine) noteAll(r *rapid.T, id uuid.UUID) (noted bool) {
+	noted = m.note(id.String())
+	m.each(func(c *copyOf) {
+		require.NoError(r, inbox.Fold(c.box))
+		err := c.box.Note(context.Background(), id)
+		if noted {
+			require.NoError(r, err, "on %s", c.name())
+		} else {
+			require.ErrorIs(r, err, webhook.ErrFull, "on %s", c.name())
+		}
+	})
+	return noted
 }
 
 // doRefused is how the confirm of a webhook fails.
 func (m *machine) doRefused(r *rapid.T) {
-	id := m.drawID(r)
+	m.refuse(r, m.drawID(r))
+}
+
+func (m *machine) refuse(r *rapid.T, id uuid.UUID) {
 	answer, no := error(&payments.Error{Op: "Confirm", Code: "NOT_PAID"}), rapid.Bool().Draw(r, "no")
 	if !no {
 		answer = payments.ErrAmbiguous
@@ -95,8 +110,9 @@ func (m *machine) doRefused(r *rapid.T) {
 func (m *machine) doFlood(r *rapid.T) {
 	m.strangers++
 	id := uuid.NewSHA1(m.ids[0], fmt.Append(nil, m.strangers))
-	m.note(id.String())
-	m.each(func(c *copyOf) { require.NoError(r, c.box.Note(context.Background(), id)) })
+	if m.noteAll(r, id) {
+		m.refuse(r, id)
+	}
 }
 
 func request(rec record) payments.CreateRequest {
@@ -249,21 +265,6 @@ func (m *machine) doEvict(r *rapid.T) {
 	m.each(func(c *copyOf) {
 		require.NoError(r, inbox.Fold(c.box))
 		require.NoError(r, inbox.EvictHints(c.box))
-	})
-}
-
-// doSettle settles a possible loss, if it is one.
-func (m *machine) doSettle(r *rapid.T) {
-	id := m.drawID(r).String()
-	possible := m.losses[id]
-	delete(m.losses, id)
-	m.each(func(c *copyOf) {
-		err := c.box.SettleLoss(context.Background(), "hint-"+id, byHand)
-		if possible {
-			require.NoError(r, err, "on %s", c.name())
-		} else {
-			require.ErrorIs(r, err, inbox.ErrStage, "on %s", c.name())
-		}
 	})
 }
 

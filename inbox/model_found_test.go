@@ -90,11 +90,7 @@ func TestDiffersFromWhatIsHandedOver(t *testing.T) {
 func TestTheYoungestHintStays(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, true, func(c *inbox.Config) { c.MaxHints = 2 })
-	var ids []uuid.UUID
-	for range 5 {
-		ids = append(ids, uuid.New())
-		require.NoError(t, s.box.Note(t.Context(), ids[len(ids)-1]))
-	}
+	ids := s.refused(5)
 	held, err := s.ledger.Begin()
 	require.NoError(t, err)
 	_, err = held.Exec(`SELECT 1 FROM depositpay_payments WHERE payment_id IN ($1, $2) FOR UPDATE`, ids[0].String(), ids[1].String())
@@ -120,9 +116,7 @@ func TestTheYoungestHintStays(t *testing.T) {
 func TestEvictionByTwo(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, true, func(c *inbox.Config) { c.MaxHints = 3 })
-	for range 5 {
-		require.NoError(t, s.box.Note(t.Context(), uuid.New()))
-	}
+	s.refused(5)
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)
 	_, err = other.Exec(`LOCK TABLE depositpay_payments IN SHARE MODE`) // whoever has counted waits to delete

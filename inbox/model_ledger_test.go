@@ -13,7 +13,6 @@ type ledger struct {
 	orders   []*order
 	receipts map[string][]receipt
 	effects  map[string]int
-	losses   map[string]bool // hints that were given up in doubt, until somebody settles it
 	births   int
 }
 
@@ -47,6 +46,7 @@ type row struct {
 	leased         bool
 	firstIsReceipt bool // the first record stands among the receipts
 	born           int  // of a hint: which one it was
+	over           bool // all its confirms were long ago
 }
 
 // receipt is a line of Inbox.Receipts.
@@ -60,7 +60,7 @@ type receipt struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{rows: map[string]*row{}, receipts: map[string][]receipt{}, effects: map[string]int{}, losses: map[string]bool{}}
+	return &ledger{rows: map[string]*row{}, receipts: map[string][]receipt{}, effects: map[string]int{}}
 }
 
 func (l *ledger) accept(id string, rec record, channel inbox.Channel) {
@@ -102,20 +102,26 @@ func (l *ledger) keepFirst(id string) {
 	}
 }
 
-func (l *ledger) note(id string) {
+// note reports whether it is noted: a new id is not if too many are in doubt.
+func (l *ledger) note(id string) bool {
 	if r := l.rows[id]; r == nil {
+		if len(l.hints(false)) >= modelHints {
+			return false
+		}
 		l.births++
 		l.rows[id] = &row{stage: inbox.StageHint, due: soon, seen: 1, born: l.births}
 	} else if r.stage < inbox.StageReady {
 		r.due = min(r.due, soon)
 		switch {
 		case r.own:
-		case r.reason == "refused":
+		case r.reason == "refused" || r.over:
 			r.reason = ""
 		default:
 			r.reason = "doubt"
 		}
+		r.over = false
 	}
+	return true
 }
 
 // open registers an order without a payment.
@@ -169,7 +175,7 @@ func (l *ledger) ask(id string, r reply, rec record) {
 	switch {
 	case row.own || r == replyPaid:
 	case r == replyLost:
-		row.reason = "doubt"
+		row.reason, row.over = "doubt", false
 	case row.reason == "asked":
 		row.reason = "refused"
 	}
@@ -195,40 +201,36 @@ func (l *ledger) confirmDue(r reply, rec func(id string) record) {
 			row.tries++
 			switch {
 			case row.own:
-			case row.reason == "refused":
+			case row.reason == "refused" || row.over:
 				row.reason = "asked"
 			default:
 				row.reason = "doubt"
 			}
+			row.over = false
 			l.ask(id, r, rec(id))
 		}
 	}
 }
 
-const modelHints = 1 // Config.MaxHints
+const modelHints = 2 // Config.MaxHints
 
-// evict gives up what is too much, the oldest first: those that were refused, and if these are
-// not enough those in doubt, which are a possible loss then.
-func (l *ledger) evict() {
-	var refused, doubtful []string
+// hints are those that the service has refused, or the others, the oldest first.
+func (l *ledger) hints(refused bool) (ids []string) {
 	for id, r := range l.rows {
-		switch {
-		case r.stage != inbox.StageHint || r.own:
-		case r.reason == "refused":
-			refused = append(refused, id)
-		default:
-			doubtful = append(doubtful, id)
+		if r.stage == inbox.StageHint && !r.own && (r.reason == "refused") == refused {
+			ids = append(ids, id)
 		}
 	}
-	older := func(a, b string) int { return l.rows[a].born - l.rows[b].born }
-	slices.SortFunc(refused, older)
-	slices.SortFunc(doubtful, older)
-	all := slices.Concat(refused, doubtful)
-	for i, id := range all[:max(0, len(all)-modelHints)] {
+	slices.SortFunc(ids, func(a, b string) int { return l.rows[a].born - l.rows[b].born })
+	return ids
+}
+
+// evict gives up what is too much, the oldest first, and none that is in doubt.
+func (l *ledger) evict() {
+	refused := l.hints(true)
+	tooMany := max(0, len(refused)+len(l.hints(false))-modelHints)
+	for _, id := range refused[:min(len(refused), tooMany)] {
 		delete(l.rows, id)
-		if i >= len(refused) {
-			l.losses[id] = true
-		}
 	}
 }
 
@@ -248,6 +250,7 @@ func (l *ledger) drop() {
 		if r.stage == inbox.StageDone {
 			r.record, r.dropped = nil, true
 		}
+		r.over = r.stage < inbox.StageReady // time passes
 		for i := range l.receipts[id] {
 			l.receipts[id][i].dropped = true
 		}

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -253,25 +252,10 @@ func (m *machine) compare(r *rapid.T) {
 			listed[e.Key] = e
 		}
 		require.ElementsMatch(r, slices.Collect(maps.Keys(m.rows)), slices.Collect(maps.Keys(listed)), "on %s", c.name())
-		require.Equal(r, m.losses, c.losses(r), "possible losses on %s", c.name())
 		for i, id := range m.ids {
 			require.Equal(r, m.want(id), c.state(r, id, listed), "payment %d on %s", i, c.name())
 		}
 	}
-}
-
-// losses are the ids that are reported as given up.
-func (c *copyOf) losses(r *rapid.T) map[string]bool {
-	losses, err := inbox.PossibleLosses(c.box)
-	require.NoError(r, err)
-	ids := map[string]bool{}
-	for _, l := range losses {
-		id, named := strings.CutPrefix(l.ID, "hint-")
-		require.True(r, named, l.ID)
-		require.Contains(r, l.Reason, "given up in doubt: payment "+id)
-		ids[id] = true
-	}
-	return ids
 }
 
 func (c *copyOf) name() inbox.Dialect {

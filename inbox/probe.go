@@ -13,7 +13,7 @@ import (
 var ledgerStatements = slices.Concat(opStatements, []string{
 	strings.Replace(sqlClaim, "/*order*/", sqlInOrder, 1), strings.Replace(sqlPutInOrder, "/*stage*/", "p.stage = 2", 1),
 	sqlFence, sqlLater, sqlAside, sqlRun, sqlLatest, sqlOneByOne, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
-	sqlOwed, sqlOwedLater, sqlNamedLosses, sqlNameLoss, sqlOtherLosses, sqlAddLosses, sqlOpenPolls, sqlClose, sqlLoss,
+	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
 	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
 	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,
 	sqlStatus, sqlLosses, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,

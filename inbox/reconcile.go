@@ -33,16 +33,13 @@ type Report struct {
 	Hints int64 `json:"hints"`
 	// PossibleLosses are polls whose answer may have been lost while no id is known that
 	// could bring the payment back. Reconciliation may have brought it back meanwhile:
-	// what no id can recover is a store payment that no webhook has named. Ids that webhooks
-	// named are here as well if they were given up while the outcome of a confirm was not known
-	// (see Config.MaxHints): each by its id, up to 100, and the others in one line that counts.
+	// what no id can recover is a store payment that no webhook has named.
 	// Compare with the service's dashboard, then call SettleLoss.
 	PossibleLosses []PossibleLoss `json:"possible_losses"`
 }
 
-// PossibleLoss is a poll, or an id given up, of which it is not known whether it is a
-// completed payment. It is in every report until SettleLoss. A line that counts ids gets
-// another ID when it has grown.
+// PossibleLoss is a poll of which it is not known whether it completed a payment. It is in
+// every report until SettleLoss.
 type PossibleLoss struct {
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`

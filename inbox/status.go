@@ -22,9 +22,11 @@ type Status struct {
 	// sees it; Run corrects such a date within seconds. If more than CountLimit payments are
 	// ready, it is the oldest of those due first.
 	OldestReady time.Duration
-	// EvictedHints is how many unknown ids this process has given up; see Config.MaxHints.
-	// Those that may be complete payments are among Report.PossibleLosses.
+	// EvictedHints is how many unknown ids this process has given up, each refused by the
+	// service; see Config.MaxHints.
 	EvictedHints int64
+	// TurnedAway is how many webhooks of unknown ids this process has refused for Config.MaxHints.
+	TurnedAway int64
 }
 
 // sqlStages are the rows that Status counts. Each has its condition in the words of a partial
@@ -54,7 +56,7 @@ var sqlStatus = func() string {
 
 // Status counts the payments of each stage.
 func (b *Inbox) Status(ctx context.Context) (Status, error) {
-	s := Status{Count: map[Stage]int64{}, EvictedHints: b.evicted.Load()}
+	s := Status{Count: map[Stage]int64{}, EvictedHints: b.evicted.Load(), TurnedAway: b.turnedAway.Load()}
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlStatus), CountLimit)
 	err = each(rows, err, func(rows *sql.Rows) error {
 		var stage Stage

@@ -49,8 +49,8 @@ const (
 		WHERE p.payment_id = ?1 AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> ?3)`
 	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, reason, run_at, ready_at, first_seen)
 		SELECT ?1, ?2, {ordered}, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
-	sqlHint = `INSERT INTO {p}payments (payment_id, stage, ordered, run_at, first_seen)
-		SELECT ?1, 1, {ordered}, {now} + ?2, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	sqlHint = `INSERT INTO {p}payments (payment_id, stage, ordered, run_at, ready_at, first_seen)
+		SELECT ?1, 1, {ordered}, {now} + ?2, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
 	sqlHeld = `SELECT stage, coalesce(record, '') FROM {p}payments WHERE payment_id = ?1`
@@ -78,9 +78,9 @@ const (
 		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
 	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
 	// confirm it; see Unconfirmed.
-	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END,
-		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' THEN '' ELSE 'doubt' END
-		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0 AND reason <> 'doubt')`
+	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, ready_at = {now},
+		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END
+		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0)`
 	// It answers for the only confirm that was under way.
 	sqlNo = `UPDATE {p}payments SET reason = 'refused' WHERE payment_id IN ({list}) AND stage + 0 = 1 AND own = 0 AND reason = ''`
 )

@@ -22,12 +22,12 @@ type postgresStore struct {
 // sqlHints is sqlHint and sqlRearm for a whole group. It returns the hints that it found and
 // that were gone when it came to write: another process has just given them up, as the
 // refused ones that they were. They need another round.
-const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, run_at, first_seen)
-		SELECT d.id, 1, {ordered}, {now} + ?2, {now} FROM d AS d(id)
+const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, run_at, ready_at, first_seen)
+		SELECT d.id, 1, {ordered}, {now} + ?2, {now}, {now} FROM d AS d(id)
 		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING),
-	u AS (UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END,
-		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' THEN '' ELSE 'doubt' END
-		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0 AND reason <> 'doubt') RETURNING payment_id)
+	u AS (UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, ready_at = {now},
+		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END
+		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0) RETURNING payment_id)
 	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = 1 AND reason = 'refused'
 		AND payment_id NOT IN (SELECT * FROM u)`
 

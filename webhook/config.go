@@ -77,7 +77,8 @@ type Config struct {
 	// contained.
 	OnDelivery func(Event)
 	// OnHandOverFailed, if set, is given every payment that was confirmed and then not
-	// accepted by the Sink: the service may not deliver it again, so write it down. It
+	// accepted by the Sink: the service may not deliver it again, so write it down, unless the
+	// Sink keeps it, as *inbox.Inbox does. It
 	// may run at once from many goroutines. Its panics are contained. Each failure is
 	// logged by Logger as well.
 	OnHandOverFailed func(p payments.Payment, err error)

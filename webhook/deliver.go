@@ -64,7 +64,11 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errRate}
 	}
 	if err := h.note(ctx, id, standing); err != nil {
-		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, fmt.Errorf("webhook: Ledger.Note: %w", err)}
+		err = fmt.Errorf("webhook: Ledger.Note: %w", err)
+		if errors.Is(err, ErrFull) {
+			return answer{http.StatusTooManyRequests, OutcomeLimited, err}
+		}
+		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}
 	}
 	j.asking.Store(true)
 	p, err := h.verify(ctx, id)
@@ -73,7 +77,7 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
 		// The confirm may have completed it, and nobody names it again: have it asked for. An
 		// unknown one is noted already, but the Sink may have asked, and have been refused, since.
 		noted := h.note(context.WithoutCancel(ctx), id, StandingUnknown)
-		if noted != nil {
+		if noted != nil && !errors.Is(noted, ErrFull) { // it is not new, and so on record
 			return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, errors.Join(err, noted)}
 		}
 		return answer{http.StatusTooManyRequests, OutcomeAmbiguous, err}

@@ -55,7 +55,7 @@
 //	the service cannot be reached, fails, or refuses the API token     429
 //	the answer to the confirm was lost or cannot be read               429
 //	the service was still being asked when the budget ended            429
-//	ConfirmRate, MaxConcurrent or RefusedInterval                      429
+//	ConfirmRate, MaxConcurrent, RefusedInterval or ErrFull             429
 //	Sink.Handled, Ledger.Standing, Ledger.Note or Sink.Accept failed   503
 //	the Sink was still at work when the budget ended                   503
 //

@@ -23,7 +23,7 @@ const (
 	OutcomeRepeated    Outcome = "repeated"    // 200: in safe hands before, or by a delivery at the same time
 	OutcomeForbidden   Outcome = "forbidden"   // 403, 404: source or path secret
 	OutcomeMalformed   Outcome = "malformed"   // 400, 405, 408, 413, 415
-	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent, ConfirmRate or RefusedInterval
+	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent, ConfirmRate, RefusedInterval or ErrFull
 	OutcomeUnconfirmed Outcome = "unconfirmed" // 429: unknown, not paid, or the service failed
 	OutcomeAmbiguous   Outcome = "ambiguous"   // 429: the answer to the confirm was lost or unreadable; the payment may be complete. 503 if that could not be written down
 	OutcomeSinkFailed  Outcome = "sink_failed" // 503: a method of the Sink failed

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -37,12 +38,16 @@ type Ledger interface {
 	// after the rate limit and before the confirm, and for any id whose confirm had an
 	// outcome that is not known: a confirm may complete the payment,
 	// the service does not name it again then, and the process may be killed before
-	// Accept. An error is answered 503 and nothing is confirmed.
+	// Accept. An error is answered 503, or 429 if it is ErrFull, and nothing is confirmed.
 	Note(ctx context.Context, id uuid.UUID) error
 }
 
+// ErrFull is Note's error if the Ledger takes no new ids now. The answer is the one of a
+// Config.ConfirmRate that is used up: the service sends the webhook again.
+var ErrFull = errors.New("webhook: the Ledger takes no new ids now")
+
 // Doubting is a Ledger that tells apart which of the ids it has noted may be complete, so that it
-// can forget others first. If Config.Sink is one, the Handler uses it as such; *inbox.Inbox
+// may forget others. If Config.Sink is one, the Handler uses it as such; *inbox.Inbox
 // is one.
 type Doubting interface {
 	Ledger

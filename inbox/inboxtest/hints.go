@@ -95,23 +95,19 @@ func (s *shop) asked(id uuid.UUID, n int64, low, high time.Duration) {
 	}, timeLimit, tickTime, "%s must wait after its confirm %d, is %+v", id, n, &e)
 }
 
-// testHintsBounded: strangers' ids do not fill the ledger; the oldest go first, and our
-// own stay.
+// testHintsBounded: strangers' ids do not fill the ledger; the oldest that the service has
+// refused go first, and our own stay.
 func testHintsBounded(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, func(c *inbox.Config) { c.MaxHints = 20 })
 	own := s.order("order-1", 10000)
-	var first, last uuid.UUID
-	for n := range 100 {
-		last = uuid.New()
-		if n == 0 {
-			first = last
-		}
-		require.NoError(t, s.box.Note(t.Context(), last))
+	s.runReconciled()
+	first, last := s.refused(), uuid.Nil
+	for range 39 {
+		last = s.refused()
 	}
-	s.run()
 	require.Eventually(t, func() bool {
 		status, err := s.box.Status(t.Context())
-		return err == nil && status.Count[inbox.StageHint] == 20 && status.EvictedHints == 80
+		return err == nil && status.Count[inbox.StageHint] == 20 && status.EvictedHints == 20
 	}, timeLimit, tickTime)
 	_, err := s.box.Get(t.Context(), last.String())
 	require.NoError(t, err, "the newest stays")

@@ -123,6 +123,7 @@ var inboxMutants = []mutant{
 	{
 		"a no of the service deletes the hint", "inbox/hint.go",
 		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,\n" +
+			"\tready_at = CASE WHEN ?5 = 0 THEN {now} ELSE ready_at END,\n" +
 			"\treason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END\n\tWHERE",
 		"`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND ?5 < 2 AND",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
@@ -144,23 +145,23 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a confirm leaves no doubt", "inbox/hint.go",
-		"WHEN reason = 'refused' THEN 'asked' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
+		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN 'asked' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
 		"a webhook that comes again leaves no doubt", "inbox/store.go",
-		"WHEN reason = 'refused' THEN '' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
-		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
+		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
 		"two webhooks at once leave no doubt", "inbox/store.go",
-		"WHEN reason = 'refused' THEN '' ELSE 'doubt' END", "ELSE '' END",
-		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END", "ELSE '' END",
+		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
 		"a webhook and the inbox at once leave no doubt", "inbox/hint.go",
-		"WHEN reason = 'refused' THEN 'asked' ELSE 'doubt' END", "ELSE 'asked' END",
-		"./inbox", "TestNoHintIsForgottenInSilence$/^pg=false",
+		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN 'asked' ELSE 'doubt' END", "ELSE 'asked' END",
+		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
 		"who asks too fast is told that nobody has paid", "inbox/hint.go",
@@ -198,19 +199,40 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
-		"what is given up in doubt is not reported", "inbox/evict.go",
-		"first, err := b.noteHintLosses(ctx, tx, ids)", "first, err := false, error(nil)",
-		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
+		"those in doubt are given up as well", "inbox/evict.go",
+		"AND p.reason = 'refused'\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0 AND q.reason = 'refused'\n",
+		"\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0\n",
+		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"what is given up in doubt adds a line each time", "inbox/hintloss.go",
-		"max(0, maxHintLosses-open)", "len(ids)",
-		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtAreBounded",
+		"new ids are taken without end", "inbox/evict.go",
+		"doubts+b.noting.Load() >= int64(b.cfg.MaxHints)", "doubts < 0",
+		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"those in doubt go with the others", "inbox/evict.go",
-		"gone, err := b.evict(ctx, tx, 1)\n", "gone, err := b.evict(ctx, tx, 0)\n",
-		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtGoLast",
+		"those under way take no place", "inbox/evict.go",
+		"doubts+b.noting.Load() >=", "doubts >=",
+		"./inbox", "TestTwoReplicasAtTheCap$",
+	},
+	{
+		"an id that is known is refused", "inbox/evict.go",
+		"!h.known && !known[h.id] &&", "!h.known &&",
+		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
+	},
+	{
+		"a doubt never ends", "inbox/hint.go",
+		"OR ` + confirmsOver + ` THEN 'asked'", "THEN 'asked'",
+		"./inbox", "TestDoubtEnds$",
+	},
+	{
+		"a lost answer does not count as the last confirm", "inbox/hint.go",
+		"ready_at = CASE WHEN ?5 = 0 THEN {now} ELSE ready_at END,", "ready_at = CASE WHEN ?5 = 9 THEN {now} ELSE 1 END,",
+		"./inbox", "TestDoubtEnds$",
+	},
+	{
+		"a full ledger is answered 503", "webhook/deliver.go",
+		"if errors.Is(err, ErrFull) {", "if false {",
+		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
 		"what was confirmed while the store was away is forgotten", "inbox/kept.go",
