@@ -43,14 +43,30 @@ func TestSmallPgxpool(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			t.Parallel()
 			pool, db := openPgxpool(t, dsn, size)
-			_, err := inbox.Open(t.Context(), inbox.WithReserveTimeout(inbox.Config{
+			takeAll(t, pool, size) // so that they are there, and quick to get
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // it used to wait for ever
+			defer cancel()
+			box, err := inbox.Open(ctx, inbox.WithReserveTimeout(inbox.Config{
 				DB: db, TablePrefix: fmt.Sprintf("p%d_", size), Concurrency: concurrency, Client: nobody{}, Handler: grant,
-			}, 200*time.Millisecond))
+			}, time.Second))
+			if err == nil {
+				defer func() { assert.NoError(t, box.Close()) }()
+			}
 			require.ErrorContains(t, err, fmt.Sprintf("Config.DB gave %d connections and %d are needed", size, concurrency+5))
 			require.ErrorContains(t, err, "pgxpool: MaxConns")
 			require.ErrorContains(t, err, "Config.Concurrency")
 			assert.Zero(t, pool.Stat().AcquiredConns())
 		})
+	}
+}
+
+// takeAll takes n connections at once and gives them back.
+func takeAll(t *testing.T, pool *pgxpool.Pool, n int32) {
+	t.Helper()
+	for range n {
+		c, err := pool.Acquire(t.Context())
+		require.NoError(t, err)
+		defer c.Release()
 	}
 }
 
@@ -75,15 +91,7 @@ func TestPgxpoolIsNotStarved(t *testing.T) {
 	}
 	granted.Wait()
 	stop()
-	var merchants []*pgxpool.Conn
-	for range 9 {
-		c, err := pool.Acquire(t.Context())
-		require.NoError(t, err)
-		merchants = append(merchants, c)
-	}
-	for _, c := range merchants {
-		c.Release()
-	}
+	takeAll(t, pool, 9)
 	require.NoError(t, box.Close())
 	assert.Eventually(t, func() bool { return pool.Stat().AcquiredConns() == 0 }, patience, time.Millisecond, "given back")
 }

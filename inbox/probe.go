@@ -21,18 +21,19 @@ var ledgerStatements = slices.Concat(opStatements, []string{
 
 // probe has the server analyze each statement, so that a ledger of another shape is refused
 // and does not fail later, a statement at a time. It is a PREPARE of SQL, which is gone at
-// the end of the same message: a pooler must not find it in a session.
+// the end of the same message: a pooler must not find it in a session. All are in one message.
 func (d *dialect) probe(ctx context.Context, ledger pool) error {
 	tx, err := ledger.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("inbox: open: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	var all strings.Builder
 	for _, statement := range ledgerStatements {
-		_, err := tx.ExecContext(ctx, "PREPARE depositpay_probe AS "+d.words(statement)+"; DEALLOCATE depositpay_probe")
-		if err != nil {
-			return d.probeError(err)
-		}
+		all.WriteString("PREPARE depositpay_probe AS " + d.words(statement) + "; DEALLOCATE depositpay_probe;\n")
+	}
+	if _, err := tx.ExecContext(ctx, all.String()); err != nil {
+		return d.probeError(err)
 	}
 	return nil
 }
