@@ -16,6 +16,7 @@ var ledgerStatements = slices.Concat(opStatements, []string{
 	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
 	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
 	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,
+	sqlLookAhead, sqlHowAhead, sqlMoveBack, sqlHintsAhead, sqlMoveHintsBack,
 	sqlStatus, sqlLosses, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
 })
 
