@@ -153,8 +153,8 @@ func page(text func(context.Context) (string, error)) http.HandlerFunc {
 	}
 }
 
-// serve runs the server, the inbox and, where this replica is the one, the poller, until ctx ends or one
-// of them fails.
+// serve runs the server, the inbox and, where this replica is the one, the poller, until ctx ends, or the
+// server or the inbox fails.
 func (s *shop) serve(ctx context.Context, listen string) error {
 	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box})
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *shop) serve(ctx context.Context, listen string) error {
 		func() error { return server.Serve(listener) },
 	} {
 		go func() {
-			defer stop() // if one ends, all do
+			defer stop() // pollAlone ends with ctx only
 			ended <- part()
 		}()
 	}

@@ -80,6 +80,24 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestGuideToTesting: it begins where a reader begins, with the mock and the address of the
+// webhook, and it shows the bubble.
+func TestGuideToTesting(t *testing.T) {
+	t.Parallel()
+	var code []string
+	for _, b := range blocks(documents(t)["docs/guide/test.md"]) {
+		if b.language == "go" {
+			code = append(code, b.text)
+		}
+	}
+	require.Greater(t, len(code), 2)
+	assert.Contains(t, code[0], "mockserver.RunT(t")
+	assert.Contains(t, code[1], ".SetWebhook(")
+	all := strings.Join(code, "")
+	assert.Contains(t, all, "synctest.Test(t")
+	assert.Contains(t, all, "Transport: mock.Transport()")
+}
+
 // TestTranslations: a page in Korean has the code and the commands of the English one.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
