@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// cited is a citation of a section. What stands before it tells whose section it is.
+	// cited is a citation of a section. The text before it says whose section it is.
 	cited   = regexp.MustCompile(`(RFC \d+ )?§(\d+(?:\.\d+)*)`)
 	section = regexp.MustCompile(`(?m)^(?:##+ (\d(?:\.\d)?)|\| (\d\.\d) \|)`)
 )
