@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"database/sql"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,13 @@ const (
 	cutUnheard cutAt = "unheard" // it is carried out, and nothing of the answer arrives
 	cutTorn    cutAt = "torn"    // it is carried out, and its rows arrive without the end of the answer
 )
+
+// nameIn is the statement's name without what is of one life alone.
+func nameIn(m pgwire.Message, prefix string) string {
+	return anyID.ReplaceAllString(strings.ReplaceAll(m.Name(), prefix, ""), "ID")
+}
+
+var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // cut is of one statement: the first execution that fits is cut.
 type cut struct {
@@ -61,7 +69,7 @@ func (c *cuts) hook(m pgwire.Message) pgwire.Action {
 	if m.Nth == 0 {
 		return pgwire.Pass
 	}
-	name := strings.ReplaceAll(m.Name(), c.prefix, "")
+	name := nameIn(m, c.prefix)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.all, func(one *cut) bool { return one.fits(m, name) })
@@ -104,7 +112,7 @@ func (r *recording) hook(m pgwire.Message) pgwire.Action {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	name := strings.ReplaceAll(m.Name(), r.prefix, "")
+	name := nameIn(m, r.prefix)
 	i := slices.IndexFunc(r.all, func(s *seen) bool { return s.statement == name })
 	if i < 0 {
 		i = len(r.all)
