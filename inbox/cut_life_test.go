@@ -437,6 +437,9 @@ func (l *life) strangers() {
 // person settles them.
 func (l *life) losses() {
 	l.t.Helper()
+	l.await("that what the killed poller left is taken in", func() bool {
+		return l.number(`SELECT count(*) FROM {p}polls WHERE outcome LIKE 'unclean:%'`) == 0
+	})
 	var losses []inbox.PossibleLoss
 	l.insist("the possible losses", func() (err error) {
 		losses, err = inbox.PossibleLosses(l.box)
