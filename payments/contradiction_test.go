@@ -46,6 +46,24 @@ func TestPaidRecordIsNeverSwallowed(t *testing.T) {
 	}
 }
 
+// TestDeniedPaymentUnderAnyStatus: "no payment waits", next to an object that nothing
+// explains, is ambiguous and its bytes are kept, whatever the HTTP status.
+func TestDeniedPaymentUnderAnyStatus(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{200, 201, 400, 401, 403, 404, 409, 410, 422, 500, 502, 503} {
+		for _, code := range []string{"NO_PROCESSED_PAYMENT", "NO_PROGRESS_PAYMENTS"} {
+			for _, beside := range []string{`"record":` + record(id1), `"list":[` + record(id1) + `]`, `"x":{"y":1}`} {
+				body := `{"error":"` + code + `",` + beside + `}`
+				_, err := answering(t, status, body).Next(t.Context())
+				requireKept(t, err, body)
+				require.NotErrorIs(t, err, payments.ErrTokenRefused, "%d %s", status, body)
+			}
+			_, err := answering(t, status, `{"error":"`+code+`","error_msg":"none"}`).Next(t.Context())
+			require.ErrorIs(t, err, payments.ErrNoProcessedPayment, "%d %s", status, code)
+		}
+	}
+}
+
 func requireKept(t *testing.T, err error, body string) {
 	t.Helper()
 	require.ErrorIs(t, err, payments.ErrAmbiguous, body)

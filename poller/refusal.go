@@ -31,16 +31,15 @@ func (f *refusal) level() slog.Level {
 // judgeToken takes note of what the end of a poll says about the token. An error that the
 // service did not answer with says nothing.
 func (r *run) judgeToken(ctx context.Context, err error) {
+	refused := !r.refusal.since.IsZero()
 	switch {
-	case errors.Is(err, payments.ErrTokenRefused):
-		if r.refusal.since.IsZero() {
-			r.refusal.since = time.Now()
-		}
-	case r.refusal.since.IsZero(), !accepted(err):
-		return
-	default:
+	case refused && accepted(err):
 		r.emit(ctx, Event{Kind: KindTokenAccepted})
 		r.refusal = refusal{}
+	case !refused && !accepted(err) && errors.Is(err, payments.ErrTokenRefused):
+		r.refusal.since = time.Now()
+	default:
+		return
 	}
 	r.counters.update(func(s *Stats) { s.TokenRefusedSince = r.refusal.since })
 }

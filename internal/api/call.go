@@ -47,8 +47,8 @@ func (c *Caller) read(op *transport.Op, o transport.Outcome, reader func([]byte)
 		switch {
 		case err != nil:
 			return Reply{}, c.Undecodable(op, o, err.Error())
-		case a.Failed && a.Unread && c.IsEmptyCode(a.Code):
-			return Reply{}, c.Undecodable(op, o, "it says that no payment waits, beside something that may be one")
+		case c.deniesAPayment(a):
+			return Reply{}, c.Undecodable(op, o, besideOne)
 		case a.Failed:
 			return Reply{}, c.refusal(op, o, a)
 		case a.Empty && !o.Whole && len(wire.Trim(o.Body)) == 0:
@@ -63,6 +63,9 @@ func (c *Caller) read(op *transport.Op, o transport.Outcome, reader func([]byte)
 func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader func([]byte) (wire.Answer, error)) *Failure {
 	a, err := reader(o.Body)
 	once := op.Class == transport.Once || op.Class == transport.Destructive
+	if once && c.deniesAPayment(a) {
+		return c.Undecodable(op, o, besideOne)
+	}
 	if once && (a.Result || errors.Is(err, wire.ErrContradiction)) {
 		// A result under a status that says otherwise: it may be all there is of a payment.
 		return c.Undecodable(op, o, fmt.Sprintf("it holds a result, with HTTP status %d", o.Status))
@@ -73,7 +76,7 @@ func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader func([]by
 	}
 	f.RetryAfter = o.RetryAfter
 	f.Unsent = o.Kind == transport.Unsent
-	emptyCode := a.Failed && c.IsEmptyCode(a.Code) && !a.Unread
+	emptyCode := a.Failed && c.IsEmptyCode(a.Code)
 	f.Ambiguous = o.Kind == transport.Unknown && op.Class != transport.ReadOnly && !emptyCode
 	if !a.Failed || f.Ambiguous {
 		f.Raw = c.raw(o.Body)
@@ -82,6 +85,14 @@ func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader func([]by
 		f.Detail = c.excerpt(o, err)
 	}
 	return f
+}
+
+const besideOne = "it says that no payment waits, next to something that may be one"
+
+// deniesAPayment reports whether a says that no payment waits, next to an object that
+// nothing explains: it may be a payment's record. The HTTP status changes nothing.
+func (c *Caller) deniesAPayment(a wire.Answer) bool {
+	return a.Failed && a.Unread && c.IsEmptyCode(a.Code)
 }
 
 // refusal is the service's own error.

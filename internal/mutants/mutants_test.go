@@ -73,6 +73,11 @@ var mutants = []mutant{
 		"./payments", "TestPaidRecordIsNeverSwallowed",
 	},
 	{
+		"no payment, next to something under a 4xx, is believed", "internal/api/call.go",
+		"if once && c.deniesAPayment(a) {", "if once && o.Status == 200 && c.deniesAPayment(a) {",
+		"./payments", "TestDeniedPaymentUnderAnyStatus",
+	},
+	{
 		"a denied record is granted", "internal/wire/answer.go",
 		"return string(t.success) == \"false\" ||", "return",
 		"./payments", "TestPaidRecordIsNeverSwallowed",
@@ -131,6 +136,16 @@ var mutants = []mutant{
 		"the last of two amounts wins", "payments/decode.go",
 		"case !seen.add(f):", "case !seen.add(f) && false:",
 		"./payments", "TestUndecodable",
+	},
+	{
+		"an amount that is too large wraps around", "payments/amount.go",
+		"e > maxScale, e > 0 && a.coef > math.MaxInt64/pow10[e]:", "e > maxScale:",
+		"./payments", "TestAmountsExponentAtTheBorder",
+	},
+	{
+		"the largest amount of an exponent is refused", "payments/amount.go",
+		"a.coef > math.MaxInt64/pow10[e]", "a.coef >= math.MaxInt64/pow10[e]",
+		"./payments", "TestAmountsExponentAtTheBorder",
 	},
 	{
 		"an upload is sent twice", "banks/deposit.go",
