@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -31,6 +32,44 @@ func TestParseAmount(t *testing.T) {
 		again, err := payments.ParseAmount(want)
 		require.NoError(t, err)
 		require.Equal(t, a, again, "equal amounts are equal values")
+	}
+}
+
+// TestAmountsExponentAtTheBorder: digits times their exponent are read exactly up to the
+// largest int64, and refused from the next number on; nothing wraps around.
+func TestAmountsExponentAtTheBorder(t *testing.T) {
+	t.Parallel()
+	power := int64(1)
+	for e := range 19 {
+		largest := math.MaxInt64 / power
+		for _, sign := range []string{"", "-"} {
+			fits := fmt.Sprintf("%s%de%d", sign, largest, e)
+			a, err := payments.ParseAmount(fits)
+			require.NoError(t, err, fits)
+			want := largest * power
+			if sign != "" {
+				want = -want
+			}
+			require.Equal(t, payments.NewAmount(want), a, fits)
+			for _, more := range []string{
+				fmt.Sprintf("%s%de%d", sign, uint64(largest)+1, e),
+				fmt.Sprintf("%s%d%se0", sign, uint64(largest)+1, strings.Repeat("0", e)),
+				fmt.Sprintf("%s%d.0e%d", sign, uint64(largest)+1, e),
+			} {
+				_, err = payments.ParseAmount(more)
+				require.ErrorIs(t, err, payments.ErrAmountRange, more)
+			}
+		}
+		if e < 18 {
+			power *= 10
+		}
+	}
+	for _, text := range []string{"37e18", "-37e18", "10e18", "19e18", "1844674407370955162e1", "99e17", "3.7e19"} {
+		_, err := payments.ParseAmount(text)
+		require.ErrorIs(t, err, payments.ErrAmountRange, text)
+		var a payments.Amount
+		require.ErrorIs(t, a.UnmarshalJSON([]byte(text)), payments.ErrAmountRange, text)
+		require.True(t, a.IsZero(), text)
 	}
 }
 
