@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -230,6 +231,40 @@ func TestTokenCanary(t *testing.T) {
 		fmt.Fprintf(&out, "%v %+v %#v %v %+v %#v", cfg, cfg, cfg, c, c, c)
 		require.NotContains(t, out.String(), "cAnArY")
 	}
+}
+
+// TestTokenSource: an upload that is refused with the old token is sent once with the new
+// one; a list needs none. A source that fails sends nothing.
+func TestTokenSource(t *testing.T) {
+	t.Parallel()
+	tokens := []string{"test_old", "test_new"}
+	c, s := serve(t, banks.Config{TokenSource: func(context.Context) (string, error) {
+		token := tokens[0]
+		tokens = tokens[1:]
+		return token, nil
+	}}, func(_ int, r rawserver.Request) rawserver.Action {
+		if strings.Contains(r.Body, "test_old") {
+			return rawserver.Action{Bytes: rawserver.JSON(401, "{}")}
+		}
+		return rawserver.Action{Bytes: rawserver.JSON(200, "{}")}
+	})
+	require.NoError(t, calls["list"](t.Context(), c))
+	require.Len(t, tokens, 2, "a list takes no token")
+	require.NoError(t, calls["upload"](t.Context(), c))
+	require.Len(t, s.Requests(), 3)
+	require.Contains(t, s.Requests()[2].Body, "test_new")
+
+	c, s = serve(t, banks.Config{TokenSource: func(context.Context) (string, error) { return "", errors.New("sealed") }}, nil)
+	err := calls["upload"](t.Context(), c)
+	require.ErrorIs(t, err, banks.ErrTokenSource)
+	require.ErrorContains(t, err, "sealed")
+	require.True(t, banks.SafeToRetry(err))
+	require.Zero(t, s.Opened())
+
+	_, err = banks.New(banks.Config{BaseURL: "https://service.example", Token: "test_x", TokenSource: func(context.Context) (string, error) { return "", nil }})
+	e, ok := errors.AsType[*banks.ValidationError](err)
+	require.True(t, ok)
+	require.Equal(t, "Config.TokenSource", e.Field)
 }
 
 func errorRaw(err error) []byte {

@@ -1,6 +1,7 @@
 package banks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,9 +17,12 @@ import (
 type Config struct {
 	// BaseURL is the address of the service, as in payments.Config.
 	BaseURL string
-	// Token is the application API token, sent with uploads in the field token. Empty:
-	// none is sent.
+	// Token is the application API token, sent with uploads in the field token. Empty, and
+	// without TokenSource: none is sent.
 	Token string
+	// TokenSource, if set, is asked for the token of each upload, as in payments.Config. Set
+	// either it or Token, or neither.
+	TokenSource func(ctx context.Context) (string, error)
 	// Fields are the names of an upload's fields, which the interface does not show.
 	Fields FieldNames
 	// Timeout bounds one attempt. Default 10 s.
@@ -104,17 +108,15 @@ type Client struct {
 
 // New checks cfg and returns a Client. It sends nothing. Errors are *ValidationError.
 func New(cfg Config) (*Client, error) {
-	if cfg.Token != "" {
-		if err := transport.ValidateToken(cfg.Token); err != nil {
-			return nil, configError(err)
-		}
+	if err := transport.ValidateTokens(cfg.Token, cfg.TokenSource, false); err != nil {
+		return nil, configError(err)
 	}
 	cfg.Fields.setDefaults()
 	if err := cfg.Fields.validate(); err != nil {
 		return nil, err
 	}
 	t, err := transport.New(transport.Config{
-		BaseURL: cfg.BaseURL, Token: cfg.Token,
+		BaseURL: cfg.BaseURL, Token: cfg.Token, TokenSource: cfg.TokenSource,
 		Transport: cfg.Transport, Middleware: cfg.Middleware, Timeout: cfg.Timeout,
 		MaxRetries: cfg.MaxRetries, RetryWaitMin: cfg.RetryWaitMin, RetryWaitMax: cfg.RetryWaitMax,
 		UserAgent: cfg.UserAgent, Logger: cfg.Logger,
@@ -122,7 +124,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, configError(err)
 	}
-	return &Client{caller: &api.Caller{Transport: t}, fields: cfg.Fields, hasToken: cfg.Token != ""}, nil
+	return &Client{caller: &api.Caller{Transport: t}, fields: cfg.Fields, hasToken: cfg.Token != "" || cfg.TokenSource != nil}, nil
 }
 
 func configError(err error) error {

@@ -17,6 +17,8 @@ var (
 	ErrUndecodable = api.ErrUndecodable
 	// ErrTokenRefused: the service answered HTTP 401 or 403.
 	ErrTokenRefused = api.ErrTokenRefused
+	// ErrTokenSource: Config.TokenSource gave no usable token. Nothing was sent.
+	ErrTokenSource = api.ErrTokenSource
 )
 
 // Error is the failure of one call. No part of it holds the API token.

@@ -75,7 +75,8 @@ func TestTokenCanary(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := listen(t, serve)
-			requireNoToken(t, "http://"+s.Addr())
+			requireNoToken(t, "http://"+s.Addr(), payments.Config{Token: canary})
+			requireNoToken(t, "http://"+s.Addr(), payments.Config{TokenSource: rotated()})
 			require.NotEmpty(t, s.Requests())
 			for _, r := range s.Requests() {
 				require.NotContains(t, r.Header, "Referer")
@@ -84,24 +85,34 @@ func TestTokenCanary(t *testing.T) {
 	}
 	t.Run("dial refused", func(t *testing.T) {
 		t.Parallel()
-		requireNoToken(t, "http://127.0.0.1:1")
+		requireNoToken(t, "http://127.0.0.1:1", payments.Config{TokenSource: rotated()})
 	})
 	t.Run("TLS closed", func(t *testing.T) {
 		t.Parallel()
-		requireNoToken(t, "https://"+closingListener(t).Addr().String())
+		requireNoToken(t, "https://"+closingListener(t).Addr().String(), payments.Config{TokenSource: rotated()})
 	})
 }
 
+// rotated is a source that returns the canary and another token in turn. Both hold the text
+// that is searched for.
+func rotated() func(context.Context) (string, error) {
+	n := 0
+	return func(context.Context) (string, error) {
+		n++
+		return []string{"test_cAnArY-the-next", canary}[n%2], nil
+	}
+}
+
 // requireNoToken calls every operation at base and searches all that comes out.
-func requireNoToken(t *testing.T, base string) {
+func requireNoToken(t *testing.T, base string, cfg payments.Config) {
 	t.Helper()
 	var out bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true}))
-	cfg := payments.Config{
-		BaseURL: base, Token: canary, Logger: logger, RetryWaitMin: 1, RetryWaitMax: 1,
-		Middleware: func(next http.RoundTripper) http.RoundTripper { return spy{next, &out} },
-	}
-	c := newClient(t, cfg)
+	cfg.BaseURL, cfg.Logger, cfg.RetryWaitMin, cfg.RetryWaitMax = base, logger, 1, 1
+	cfg.Middleware = func(next http.RoundTripper) http.RoundTripper { return spy{next, &out} }
+	c, err := payments.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(c.CloseIdleConnections)
 	dump(&out, cfg, &cfg, c, struct{ C payments.Config }{cfg})
 	for _, op := range operations {
 		err := op.call(t.Context(), c)
@@ -116,7 +127,7 @@ func requireNoToken(t *testing.T, base string) {
 	created, _ := c.Create(t.Context(), validRequest())
 	paid, _ := c.Confirm(t.Context(), id1)
 	dump(&out, created, paid)
-	_, err := c.Next(canceled(t))
+	_, err = c.Next(canceled(t))
 	dump(&out, err)
 
 	text := out.String()

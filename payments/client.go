@@ -21,7 +21,7 @@ type Client struct {
 // New checks cfg and returns a Client. It sends nothing. Errors are *ValidationError
 // and name the field.
 func New(cfg Config) (*Client, error) {
-	if err := transport.ValidateToken(cfg.Token); err != nil {
+	if err := transport.ValidateTokens(cfg.Token, cfg.TokenSource, true); err != nil {
 		return nil, configError(err)
 	}
 	checkout := ""
@@ -56,7 +56,7 @@ func New(cfg Config) (*Client, error) {
 
 func (cfg *Config) transport() transport.Config {
 	return transport.Config{
-		BaseURL: cfg.BaseURL, Token: cfg.Token,
+		BaseURL: cfg.BaseURL, Token: cfg.Token, TokenSource: cfg.TokenSource,
 		Transport: cfg.Transport, Middleware: cfg.Middleware,
 		Timeout: cfg.Timeout, LongTimeout: cfg.NextTimeout,
 		MaxRetries: cfg.MaxRetries, RetryWaitMin: cfg.RetryWaitMin, RetryWaitMax: cfg.RetryWaitMax,

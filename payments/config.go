@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,15 +10,25 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// Config configures New. BaseURL and Token are required. Printing a Config, by any
+// Config configures New. BaseURL and one of Token and TokenSource are required. Printing a Config, by any
 // verb of package fmt or by log/slog, does not print the token (but fmt prints it in an
 // unexported field of another struct, where it may not call methods).
 type Config struct {
 	// BaseURL is the address of the service, with a path if it has one:
 	// "https://pay.example.com/api". https only, except on loopback.
 	BaseURL string
-	// Token is the application API token (interface §5).
+	// Token is the application API token (interface §5). Set either it or TokenSource.
 	Token string
+	// TokenSource, if set, is asked for the token of each call, so the token can be
+	// replaced while the program runs. Return a value at hand: read a file or a variable,
+	// and refresh what comes from a network in the background. If the service refuses the
+	// token, TokenSource is asked again; if it returns another one, the call is repeated
+	// once with that, since a refused call did nothing. It may be called from many
+	// goroutines at once, and returns when ctx ends, after Timeout at the latest. If it
+	// fails, panics or returns no usable token, nothing is sent and the error is
+	// ErrTokenSource; it quotes the source's error, which must not hold a secret other than
+	// tokens that the source has returned. Those are redacted everywhere, the last 64 of them.
+	TokenSource func(ctx context.Context) (string, error)
 	// CheckoutURL is the address of the checkout pages, needed by CheckoutURL alone.
 	CheckoutURL string
 	// GameProductField is the deployment's name of metadata.game_product, which carries a

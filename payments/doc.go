@@ -62,6 +62,8 @@
 //
 // # Secrets
 //
+// The token can be replaced while the program runs: see [Config.TokenSource].
+//
 // The API token is added to a request below the line that errors, logs, middleware
 // and traces can see, and taken out of anything a peer may echo. Config.Transport is
 // below that line; put instrumentation into Config.Middleware.

@@ -19,8 +19,12 @@ var (
 	// ErrUndecodable: a complete answer arrived that cannot be read; Error.Raw has it.
 	ErrUndecodable = api.ErrUndecodable
 	// ErrTokenRefused: the service does not accept the API token (HTTP 401, HTTP 403 with an
-	// error of the service, or one of the codes of Config.TokenErrorCodes). Trying again will not help.
+	// error of the service, or one of the codes of Config.TokenErrorCodes). Trying again with the
+	// same token will not help.
 	ErrTokenRefused = api.ErrTokenRefused
+	// ErrTokenSource: Config.TokenSource failed, panicked or returned no usable token. Nothing
+	// was sent.
+	ErrTokenSource = api.ErrTokenSource
 )
 
 // Error is the failure of one operation. No part of it, and none of the errors it

@@ -31,17 +31,59 @@ type Reply struct {
 // nil; it is then Empty or has an Object. A body that is empty where the peer did
 // not mark its end is no empty answer: a cut connection looks the same.
 func (c *Caller) Do(ctx context.Context, op *transport.Op, query string, body []byte, isResult func(string) bool) (Reply, *Failure) {
-	return c.read(op, c.Transport.Do(ctx, op, query, body), func(body []byte) (wire.Answer, error) {
+	return c.call(ctx, op, query, body, func(body []byte) (wire.Answer, error) {
 		return wire.Read(body, isResult)
 	})
 }
 
 // DoList is Do for an operation that answers with a list.
 func (c *Caller) DoList(ctx context.Context, op *transport.Op, query string) (Reply, *Failure) {
-	return c.read(op, c.Transport.Do(ctx, op, query, nil), wire.ReadList)
+	return c.call(ctx, op, query, nil, wire.ReadList)
 }
 
-func (c *Caller) read(op *transport.Op, o transport.Outcome, reader func([]byte) (wire.Answer, error)) (Reply, *Failure) {
+// call performs op with the token that counts now. If the service refuses that token and
+// there is another one by now, op is performed once more: what was refused did nothing.
+func (c *Caller) call(ctx context.Context, op *transport.Op, query string, body []byte, read reader) (Reply, *Failure) {
+	token, err := c.token(ctx, op)
+	if err != nil {
+		return Reply{}, c.noToken(ctx, op, err)
+	}
+	o := c.Transport.Do(ctx, op, token, query, body)
+	reply, failure := c.read(op, o, read)
+	if failure == nil || !failure.TokenRefused || failure.Ambiguous || token == nil {
+		return reply, failure
+	}
+	other, err := c.token(ctx, op)
+	if err != nil || other.Same(token) {
+		return reply, failure
+	}
+	tried := o.Attempts
+	o = c.Transport.Do(ctx, op, other, query, body)
+	o.Attempts += tried
+	return c.read(op, o, read)
+}
+
+// token asks for the token of a call, but not for a caller who has left.
+func (c *Caller) token(ctx context.Context, op *transport.Op) (*transport.Token, error) {
+	if ctx.Err() != nil {
+		return nil, c.Transport.Redactor().Cause(ctx.Err())
+	}
+	return c.Transport.Token(ctx, op)
+}
+
+// noToken is a call that was not begun.
+func (c *Caller) noToken(ctx context.Context, op *transport.Op, err error) *Failure {
+	f := &Failure{Op: op, Cause: err, Unsent: true}
+	if ctx.Err() == nil { // or else the caller has left
+		f.NoToken, f.Detail = true, ErrTokenSource.Error()
+	}
+	return f
+}
+
+// reader tells the body of an answer apart.
+type reader func([]byte) (wire.Answer, error)
+
+func (c *Caller) read(op *transport.Op, o transport.Outcome, reader reader) (Reply, *Failure) {
 	if o.Kind == transport.Answered && o.Status >= 200 && o.Status < 300 {
 		a, err := reader(o.Body)
 		switch {
@@ -60,7 +102,7 @@ func (c *Caller) read(op *transport.Op, o transport.Outcome, reader func([]byte)
 }
 
 // failure reads an outcome that is no success by its status.
-func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader func([]byte) (wire.Answer, error)) *Failure {
+func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader reader) *Failure {
 	a, err := reader(o.Body)
 	once := op.Class == transport.Once || op.Class == transport.Destructive
 	if once && c.deniesAPayment(a) {

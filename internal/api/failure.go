@@ -17,6 +17,7 @@ var (
 	ErrAmbiguous    = errors.New("ambiguous outcome: the service may have acted, its answer is lost")
 	ErrUndecodable  = errors.New("the answer cannot be read")
 	ErrTokenRefused = errors.New("the service refuses the API token")
+	ErrTokenSource  = errors.New("Config.TokenSource gave no API token")
 )
 
 // Failure is what went wrong with one operation.
@@ -32,6 +33,7 @@ type Failure struct {
 	Ambiguous    bool
 	Undecodable  bool
 	TokenRefused bool
+	NoToken      bool // Config.TokenSource gave none
 	Unsent       bool
 	Detail       string // our words, redacted
 	Cause        error  // redacted
@@ -46,6 +48,8 @@ func (f *Failure) Is(target error) bool {
 		return f.Undecodable
 	case ErrTokenRefused:
 		return f.TokenRefused
+	case ErrTokenSource:
+		return f.NoToken
 	}
 	return false
 }

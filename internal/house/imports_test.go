@@ -16,14 +16,14 @@ const module = "github.com/depositpay/depositpay-go"
 // allowed are the packages of this module that a package may import, directly or not.
 // Packages that are not named here are programs and tests.
 var allowed = map[string][]string{
-	"payments":           {"internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"banks":              {"internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"payments":           {"internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"banks":              {"internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"webhook":            {"payments", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"poller":             {"payments", "internal/pollrun", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "internal/pollrun", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"mockserver":         {"mockserver/internal/notice", "mockserver/internal/web"},
-	"internal/api":       {"internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"internal/transport": {"internal/backoff", "internal/secret"},
+	"internal/api":       {"internal/contain", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"internal/transport": {"internal/contain", "internal/backoff", "internal/secret"},
 	"internal/wire":      {},
 	"internal/secret":    {},
 	"internal/backoff":   {},

@@ -109,8 +109,18 @@ var mutants = []mutant{
 	},
 	{
 		"the token is looked for as it is, not as it is quoted", "internal/secret/secret.go",
-		"pattern.WriteString(spellings(r))", "pattern.WriteString(regexp.QuoteMeta(string(r)))",
+		"text.WriteString(spellings(r))", "text.WriteString(regexp.QuoteMeta(string(r)))",
 		"./payments", "TestTokenCanary",
+	},
+	{
+		"a replaced token is redacted no more", "internal/secret/secret.go",
+		"fresh := newPattern(token, r.added)", "fresh := newPattern(token, r.added)\n\tknown = nil",
+		"./payments", "TestEveryTokenIsRedacted",
+	},
+	{
+		"a lost answer is asked for again with another token", "internal/api/call.go",
+		"!failure.TokenRefused || failure.Ambiguous ||", "!failure.TokenRefused ||",
+		"./payments", "TestTokenSourceAfterALostAnswer",
 	},
 	{
 		"the answer's request shows the token", "internal/transport/inner.go",

@@ -8,29 +8,96 @@
 package secret
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf16"
 )
 
 // Mask is what stands where a token stood.
 const Mask = "[redacted]"
 
-// Redactor replaces one token, in all its spellings, by Mask. The zero value and a
-// nil *Redactor change nothing. It is safe for concurrent use.
-type Redactor struct{ token *regexp.Regexp }
+// kept is how many tokens a Redactor knows. A token that was replaced is as secret as
+// before, so the bound is far above what is ever valid at once.
+const kept = 64
 
-// NewRedactor makes a Redactor for token. An empty token gives one that changes nothing.
+// Redactor replaces tokens, in all their spellings, by Mask: every token that was added,
+// the last 64 of them. The zero value and a nil *Redactor change nothing. It is safe for
+// concurrent use.
+type Redactor struct {
+	tokens atomic.Pointer[[]*pattern] // the longest first, never changed
+	newest atomic.Pointer[pattern]
+	mu     sync.Mutex // of Add
+	added  uint64
+}
+
+// pattern finds one token. It holds the token in functions, which no verb of fmt prints.
+type pattern struct {
+	is     func(token string) bool
+	expr   func() *regexp.Regexp // compiled when the first text is searched: it is large
+	length int                   // no spelling is shorter
+	used   uint64                // when it was added last, in the order of the calls
+}
+
+// NewRedactor makes a Redactor for token. An empty token gives one that changes nothing
+// until another one is added.
 func NewRedactor(token string) *Redactor {
+	r := &Redactor{}
+	r.Add(token)
+	return r
+}
+
+// Add makes r redact token as well, besides those that it knows. The one whose Add is
+// longest ago is forgotten when there are too many.
+func (r *Redactor) Add(token string) {
 	if token == "" {
-		return &Redactor{}
+		return
 	}
-	var pattern strings.Builder
-	for _, r := range token {
-		pattern.WriteString(spellings(r))
+	if last := r.newest.Load(); last != nil && last.is(token) {
+		return // the usual case
 	}
-	return &Redactor{token: regexp.MustCompile(pattern.String())}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.added++
+	known := slices.DeleteFunc(slices.Clone(r.patterns()), func(p *pattern) bool { return p.is(token) })
+	if len(known) >= kept {
+		oldest := slices.MinFunc(known, func(a, b *pattern) int { return cmp.Compare(a.used, b.used) })
+		known = slices.DeleteFunc(known, func(p *pattern) bool { return p == oldest })
+	}
+	fresh := newPattern(token, r.added)
+	known = append(known, fresh)
+	// A token may be the beginning of another one, whose rest must not stay.
+	slices.SortFunc(known, func(a, b *pattern) int { return b.length - a.length })
+	r.tokens.Store(&known)
+	r.newest.Store(fresh)
+}
+
+func (r *Redactor) patterns() []*pattern {
+	if r == nil {
+		return nil
+	}
+	if all := r.tokens.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+func newPattern(token string, used uint64) *pattern {
+	return &pattern{
+		is: func(other string) bool { return other == token },
+		expr: sync.OnceValue(func() *regexp.Regexp {
+			var text strings.Builder
+			for _, r := range token {
+				text.WriteString(spellings(r))
+			}
+			return regexp.MustCompile(text.String())
+		}),
+		length: len(token), used: used,
+	}
 }
 
 // spellings matches one character of the token as it is, behind any number of
@@ -49,18 +116,22 @@ func spellings(r rune) string {
 	return fmt.Sprintf(`(?:\\*%s|%s|%s|%s|\\+U(?i:%08x))`, regexp.QuoteMeta(string(r)), percent, unicode, hex, r)
 }
 
-// String returns s without the token.
+// String returns s without the tokens.
 func (r *Redactor) String(s string) string {
-	if r == nil || r.token == nil || s == "" {
-		return s
+	for _, p := range r.patterns() {
+		if len(s) >= p.length {
+			s = p.expr().ReplaceAllLiteralString(s, Mask)
+		}
 	}
-	return r.token.ReplaceAllLiteralString(s, Mask)
+	return s
 }
 
-// Bytes returns b without the token: b itself where it holds none.
+// Bytes returns b without the tokens: b itself where it holds none.
 func (r *Redactor) Bytes(b []byte) []byte {
-	if r == nil || r.token == nil || !r.token.Match(b) {
-		return b
+	for _, p := range r.patterns() {
+		if len(b) >= p.length && p.expr().Match(b) {
+			b = p.expr().ReplaceAllLiteral(b, []byte(Mask))
+		}
 	}
-	return r.token.ReplaceAllLiteral(b, []byte(Mask))
+	return b
 }

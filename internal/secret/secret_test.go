@@ -40,6 +40,29 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
+// TestRedactorKeepsReplacedTokens: a token that was replaced is redacted like the last one,
+// 64 tokens back, whichever is the beginning of another one.
+func TestRedactorKeepsReplacedTokens(t *testing.T) {
+	t.Parallel()
+	r := secret.NewRedactor("test_0")
+	for n := range 100 {
+		r.Add(fmt.Sprintf("test_%d", n))
+		r.Add("test_9")
+	}
+	for n := 37; n < 100; n++ {
+		require.Equal(t, "<"+secret.Mask+">", r.String(fmt.Sprintf("<test_%d>", n)))
+		require.Equal(t, "<"+secret.Mask+">", string(r.Bytes(fmt.Appendf(nil, "<test%%5f%d>", n))))
+	}
+	require.Equal(t, secret.Mask, r.String("test_9"), "added last, again and again")
+	require.Equal(t, "test_36 ", r.String("test_36 "), "bounded")
+	require.NotContains(t, fmt.Sprintf("%v %+v %#v", r, r, r), "test_")
+	var none secret.Redactor
+	none.Add("")
+	require.Equal(t, "x", none.String("x"))
+	none.Add("x")
+	require.Equal(t, secret.Mask, none.String("x"))
+}
+
 func TestRedactorWithoutToken(t *testing.T) {
 	t.Parallel()
 	var none *secret.Redactor

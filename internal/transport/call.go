@@ -27,6 +27,7 @@ func (k *call) maybeSent() bool { return k.state.Load() == onWire }
 type call struct {
 	client *Client
 	op     *Op
+	token  *Token
 	body   []byte
 	hooks  httptrace.ClientTrace
 

@@ -25,7 +25,8 @@ const (
 // Config configures New. The exported configurations of payments and banks map onto it.
 type Config struct {
 	BaseURL      string
-	Token        string
+	Token        string      // or
+	TokenSource  TokenSource // asked for each call
 	Transport    http.RoundTripper
 	Middleware   func(http.RoundTripper) http.RoundTripper
 	Timeout      time.Duration // one attempt of any operation that is not Destructive
@@ -99,6 +100,8 @@ func (cfg *Config) validate() (*url.URL, error) {
 	return base, nil
 }
 
+const longestToken = 1024 // redaction looks for every spelling of it
+
 // ValidateToken checks an API token that must be present.
 // Field clients put it into the query string unescaped, so issued tokens are
 // URL-safe; white space is nearly always a copy-and-paste mistake.
@@ -106,9 +109,8 @@ func ValidateToken(token string) error {
 	if token == "" {
 		return &FieldError{"Token", "is empty; set the application API token (interface §5)"}
 	}
-	const longest = 1024 // redaction looks for every spelling of it
-	if len(token) > longest {
-		return &FieldError{"Token", fmt.Sprintf("is longer than %d bytes; is it a file's contents?", longest)}
+	if len(token) > longestToken {
+		return &FieldError{"Token", fmt.Sprintf("is longer than %d bytes; is it a file's contents?", longestToken)}
 	}
 	for _, r := range token {
 		if r <= ' ' || r == 0x7f {

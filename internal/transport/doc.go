@@ -4,6 +4,7 @@
 //
 // The chain, outermost first:
 //
+//	Client.Token         the token of this call, fixed or from Config.TokenSource
 //	Client.Do            builds the request; no token in it
 //	go-retryablehttp     the loop, with our CheckRetry and Backoff (retry.go)
 //	http.Client          no redirects, no cookies, no time-out of its own

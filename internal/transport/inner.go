@@ -18,8 +18,6 @@ import (
 type inner struct {
 	next     http.RoundTripper
 	traced   bool // next fires httptrace's hooks
-	query    string
-	member   []byte // `{"token":"…"`
 	redactor *secret.Redactor
 	cfg      *Config
 }
@@ -65,21 +63,21 @@ func (i *inner) prepare(ctx context.Context, r *http.Request, k *call) *http.Req
 		if u.RawQuery != "" {
 			u.RawQuery += "&"
 		}
-		u.RawQuery += i.query
+		u.RawQuery += k.token.query
 		out.URL = &u
 	}
 	body := k.body
 	if k.op.Token == TokenInBody {
-		body = i.withToken(body)
+		body = k.token.with(body)
 	}
 	i.attach(out, body, k.op.Class)
 	return out
 }
 
-// withToken puts the token first into the JSON object body.
-func (i *inner) withToken(body []byte) []byte {
-	out := make([]byte, 0, len(i.member)+1+len(body))
-	out = append(out, i.member...)
+// with puts the token first into the JSON object body.
+func (t *Token) with(body []byte) []byte {
+	out := make([]byte, 0, len(t.member)+1+len(body))
+	out = append(out, t.member...)
 	if len(body) > len("{}") {
 		out = append(out, ',')
 		return append(out, body[1:]...)

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -16,6 +15,7 @@ type Client struct {
 	http     *http.Client
 	inner    *inner
 	redactor *secret.Redactor
+	tokens   tokens
 	agent    []string // the User-Agent header
 }
 
@@ -31,13 +31,12 @@ func New(cfg Config) (*Client, error) {
 	c.inner = &inner{
 		next:     next,
 		traced:   real,
-		query:    "token=" + url.QueryEscape(cfg.Token),
 		redactor: c.redactor,
 		cfg:      &c.cfg,
 	}
-	quoted, _ := json.Marshal(cfg.Token) // a string always marshals
-	c.inner.member = append([]byte(`{"token":`), quoted...)
-	// The client keeps no copy of the token outside inner and the redactor.
+	c.tokens.source, c.tokens.redactor = cfg.TokenSource, c.redactor
+	c.tokens.last.Store(newToken(cfg.Token))
+	// The client keeps no copy of the token outside tokens and the redactor.
 	cfg.Token = ""
 	c.cfg = cfg
 
@@ -53,7 +52,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Redactor returns the redactor of the client's token.
+// Redactor returns the redactor of the client's tokens.
 func (c *Client) Redactor() *secret.Redactor { return c.redactor }
 
 // CloseIdleConnections closes the pooled connections that carry no request.
@@ -63,10 +62,11 @@ func (c *Client) CloseIdleConnections() {
 	}
 }
 
-// Do performs op. body is a JSON object without the token (nil for none), query is
-// an encoded query without the token. It always returns an Outcome.
-func (c *Client) Do(ctx context.Context, op *Op, query string, body []byte) Outcome {
-	k := &call{client: c, op: op, body: body}
+// Do performs op with the token that Token returned for it. body is a JSON object without
+// the token (nil for none), query is an encoded query without the token. It always returns
+// an Outcome.
+func (c *Client) Do(ctx context.Context, op *Op, token *Token, query string, body []byte) Outcome {
+	k := &call{client: c, op: op, token: token, body: body}
 	if err := ctx.Err(); err != nil {
 		return Outcome{Kind: Unsent, Cause: c.redactor.Cause(err)}
 	}
