@@ -81,13 +81,18 @@ cat "$work/network" "$root/newcomer" >"$work/newcomer" && mv "$work/newcomer" "$
 mv "$work/commands" "$root/commands"
 echo "make fresh: the root is there after $(seconds) s, with $(du -sm --exclude=usr/local/go "$root" | cut -f1) MB besides Go"
 
-# The init of the namespace is a shell that waits, so that orphans are reaped.
+# The init of the namespace is a shell that waits, so that orphans are reaped. The new root is
+# the real one of the namespace and not a chroot: in that one no test may make a user namespace.
 unshare --mount --pid --fork --kill-child sh -eu -c '
+	mount --bind "$1" "$1"
 	mount -t proc proc "$1/proc"
 	mount -t sysfs -o ro sysfs "$1/sys"
 	mkdir -p "$1/dev/shm" "$1/dev/pts"
 	mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm"
 	mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$1/dev/pts"
-	chroot "$1" sh /newcomer "$2" || exit
+	cd "$1"
+	pivot_root . mnt
+	umount -l /mnt
+	sh /newcomer "$2" || exit
 	exit' sh "$root" "${1:-make test}" || fail "failed after $(seconds) s"
 echo "make fresh: passed, $(seconds) s in all"
