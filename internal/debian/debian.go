@@ -9,12 +9,19 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"syscall"
 )
 
-// Install runs apt-get: as it is for root, through sudo, which must not ask, otherwise.
+// Install runs apt-get: as it is for root, through sudo, which must not ask, otherwise. One
+// process at a time: apt-get update breaks the package cache of another apt-get update.
 func Install(packages ...string) error {
+	release, err := Queue(filepath.Join(os.TempDir(), "depositpay-apt"))
+	if err != nil {
+		return err
+	}
+	defer release()
 	apt := []string{"apt-get", "-o", "DPkg::Lock::Timeout=300"} // another program may be in the middle of an installation
 	if os.Geteuid() != 0 {
 		apt = slices.Insert(apt, 0, "sudo", "-n")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,9 +15,11 @@ import (
 )
 
 // pretended is an apt-get that "installs" into its own directory, %[1]s, and fails as long
-// as there is a file "broken" in it. sudo runs what it is given.
+// as there is a file "broken" in it, or another one of it runs. sudo runs what it is given.
 const pretended = `#!/bin/sh
 PATH=/usr/bin:/bin
+mkdir %[1]s/busy || exit 1
+trap 'rmdir %[1]s/busy' EXIT
 [ ! -e %[1]s/broken ] || { echo "no network" >&2; exit 100; }
 case "$*" in *" install "*)
 	echo "$@" >>%[1]s/calls
@@ -54,7 +57,14 @@ func TestProgramIsInstalledOnce(t *testing.T) {
 	for range 5 {
 		require.Equal(t, filepath.Join(root, "cockle"), <-found)
 	}
+	both := make(chan error)
+	for _, name := range []string{"curl", "nodejs"} {
+		go func() { both <- debian.Install(name) }()
+	}
+	for range 2 {
+		require.NoError(t, <-both, "one after the other")
+	}
 	calls, err := os.ReadFile(root + "/calls")
 	require.NoError(t, err)
-	require.Equal(t, "-o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends cockle-bin cockle-data\n", string(calls))
+	require.Equal(t, "-o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends cockle-bin cockle-data\n", strings.SplitAfter(string(calls), "\n")[0])
 }
