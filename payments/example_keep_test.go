@@ -141,3 +141,19 @@ func ExampleClient_ResendWebhook() {
 	// pending 1
 	// delivered 1
 }
+
+// What arrived of a lost answer is for a person only if it may hold a part of a record.
+func ExampleError_MayHoldRecord() {
+	for _, raw := range []string{
+		`{"error":"NO_PROCESSED_PAYMENT","error_msg":"no pay`,
+		"<html><head><title>502 Bad Gateway</title></head>",
+		`{"id":"9d3c2b1a-7e4f`,
+	} {
+		err := &payments.Error{Op: "Next", Raw: []byte(raw)}
+		fmt.Println(err.MayHoldRecord())
+	}
+	// Output:
+	// false
+	// false
+	// true
+}

@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// Trace reports whether a body, or as much of it as arrived, may hold a part of a result. It
+// does not if all that arrived is the beginning of an answer without a result, of an error
+// of the service, or is a page or a text that somebody else sent in the service's place.
+// When it cannot be told, the answer is true. isResult is that of [Read].
+func Trace(fragment []byte, isResult func(name string) bool) bool {
+	b := Trim(fragment)
+	switch {
+	case len(b) == 0:
+		return false
+	case idLike.Match(b):
+		return true
+	case b[0] != '{' && b[0] != '[':
+		return bytes.ContainsFunc(b, isControl) || resultLike.Match(b)
+	}
+	t := tracer{b: b, isResult: isResult}
+	in := inAnswer
+	if b[0] == '[' {
+		in = inUnknown
+	}
+	t.value(in, 0)
+	if t.at = space(b, t.at); t.at < len(b) {
+		return true // something follows, or it is no JSON
+	}
+	return t.found || t.unexplained && !t.failed
+}
+
+var (
+	// idLike is the beginning of a UUID, as far as no word, date or number looks like it.
+	idLike = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-`)
+	// resultLike is a member of a record within a text, however it is quoted.
+	resultLike = regexp.MustCompile(`(?i)paid_?amount|verified_ts|(?:"|&quot;|&#34;)(?:id|identifier|method)\\*(?:"|&quot;|&#34;)\s*:`)
+)
+
+// isControl: such bytes occur in no text. It may be compressed, or UTF-16.
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
+
+// place is where in an answer a value stands.
+type place int
+
+const (
+	inAnswer  place = iota // a member of the answer, or of an envelope
+	inWords                // what the service says of an error
+	inResult               // a member of the expected result
+	inUnknown              // a member of an object or array that nothing explains
+	inOther                // a member of the answer that nothing explains
+)
+
+// tracer reads JSON that may end anywhere.
+type tracer struct {
+	b        []byte
+	at       int
+	isResult func(string) bool
+
+	found       bool // a part of a result, or what may be one
+	unexplained bool // a value that says nothing beside an error, and may be a part of a result without one
+	failed      bool // an error of the service has begun
+}
+
+// more skips white space and reports whether anything follows.
+func (t *tracer) more() bool {
+	t.at = space(t.b, t.at)
+	return t.at < len(t.b)
+}
+
+func (t *tracer) value(in place, depth int) {
+	switch {
+	case !t.more():
+	case depth > 100: // nobody answers so
+		t.found = true
+	case t.b[t.at] == '{':
+		t.object(in, depth)
+	case t.b[t.at] == '[':
+		t.array(in, depth)
+	default:
+		end := value(t.b, t.at)
+		t.scalar(in, t.b[t.at:end])
+		t.at = end
+	}
+}
+
+// scalar looks at a string, number or literal, which may be cut.
+func (t *tracer) scalar(in place, raw []byte) {
+	if s := string(raw); s == `"` || s == `""` || strings.HasPrefix("null", s) {
+		return // nothing of a value
+	}
+	switch {
+	case in == inResult, in == inUnknown, raw[0] == '"' && resultLike.Match(raw):
+		t.found = true
+	case in == inAnswer, in == inOther:
+		t.unexplained = true
+	}
+}
+
+func (t *tracer) array(in place, depth int) {
+	if in == inAnswer || in == inOther {
+		in = inUnknown
+	}
+	for t.at++; t.more(); {
+		switch t.b[t.at] {
+		case ']':
+			t.at++
+			return
+		case ',':
+			t.at++
+		default:
+			before := t.at
+			if t.value(in, depth+1); t.at == before {
+				t.broken()
+			}
+		}
+	}
+}
+
+func (t *tracer) object(in place, depth int) {
+	if in == inOther {
+		in = inUnknown
+	}
+	for t.at++; t.more(); {
+		switch t.b[t.at] {
+		case '}':
+			t.at++
+			return
+		case ',':
+			t.at++
+		case '"':
+			t.member(in, depth)
+		default:
+			t.broken()
+		}
+	}
+}
+
+// broken: it is no JSON, and anything may stand in it.
+func (t *tracer) broken() { t.found, t.at = true, len(t.b) }
+
+func (t *tracer) member(in place, depth int) {
+	end := text(t.b, t.at)
+	name, err := String(t.b[t.at:end])
+	t.at = end
+	if !t.more() { // the name may be cut
+		return
+	}
+	if err != nil || t.b[t.at] != ':' {
+		t.broken()
+		return
+	}
+	t.at++
+	t.more()
+	t.value(t.placeOf(in, name), depth+1)
+}
+
+// placeOf is where the value of a member of an object stands, and notes an error of the
+// service.
+func (t *tracer) placeOf(in place, name string) place {
+	switch {
+	case in == inResult, in == inUnknown:
+		return in
+	case t.isResult(name):
+		return inResult
+	case in == inWords:
+		return inWords
+	}
+	raw := t.b[t.at:value(t.b, t.at)]
+	switch name {
+	case "error":
+		t.failed = t.failed || begun(raw) && string(raw) != "false"
+		return inWords
+	case "code":
+		c := strings.ToUpper(strings.Trim(string(raw), `"`))
+		t.failed = t.failed || begun(raw) && !prefixOfSuccess(c)
+		return inWords
+	case "error_msg", "message", "msg", "success":
+		return inWords
+	case "payment", "data", "result":
+		return inAnswer
+	}
+	return inOther
+}
+
+// begun reports whether raw is the beginning of a value, of which there is something.
+func begun(raw []byte) bool {
+	switch s := string(raw); s {
+	case "", `"`, `""`:
+		return false
+	default:
+		return !strings.HasPrefix("null", s) && !strings.HasPrefix("false", s)
+	}
+}
+
+// prefixOfSuccess: a code that is cut may become one of those that say "fine".
+func prefixOfSuccess(code string) bool {
+	for fine := range success {
+		if strings.HasPrefix(fine, code) {
+			return true
+		}
+	}
+	return false
+}
