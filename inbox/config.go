@@ -75,6 +75,20 @@ type Config struct {
 	// older one. Default: no limit.
 	NotBefore time.Time
 
+	// OnlyCreated states that every payment of Client's token is created by this ledger's
+	// Create, or registered with Expect before its link is given out: there is no game
+	// store, and no other program creates payments. All pollers of the ledger have that token.
+	// Then a possible loss settles itself: the reconciliation that follows asks for all
+	// outstanding payments, those older than OutstandingFor included, and if the service
+	// answers for each, the lost answer held no payment that the ledger does not have. The
+	// proof is in Inbox.Audit, by the actor "inbox", and in the log at info level. The loss
+	// stays open, and PossibleLoss.Unproven says why, while an id is not answered for, while
+	// an order has no payment id because the answer to its creation was lost (for up to
+	// OutstandingFor), while no payment is done by which to see that the service confirms one
+	// again, and if more than 10,000 payments are unpaid for longer than OutstandingFor. All
+	// replicas must agree on it. Default: a person settles every possible loss.
+	OnlyCreated bool
+
 	// Concurrency is how many handlers run at once. Default 8; on SQLite, whose file has
 	// one writer, they run one after the other.
 	Concurrency int
@@ -114,8 +128,13 @@ type Config struct {
 	// Default 90 days; negative: for ever.
 	KeepBodies time.Duration
 
-	// Logger gets what a person should know. Default slog.Default().
+	// Logger gets what a person should know: at error level what needs one, at warn level
+	// trouble that is dealt with, at info level what payments became of. Default slog.Default().
 	Logger *slog.Logger
+	// GrantLevel is the level of the one line that is logged for each payment that is
+	// granted, with its id, identifier and paid amount. Default slog.LevelInfo;
+	// slog.LevelDebug keeps it out of most logs.
+	GrantLevel slog.Level
 
 	shortLease time.Duration // of tests: a lease that ends before the handler's time-out
 	hook       hook          // of tests: see failpoint
@@ -178,6 +197,8 @@ func (cfg *Config) validate() error {
 		return errors.New("inbox: Config.SQLite: has a pool that is nil; open it with package inbox/sqlite")
 	case cfg.SQLite != nil && cfg.SQLite.Intake.Stats().InUse > 0: // an Inbox has its one connection
 		return errors.New("inbox: Config.SQLite: an Inbox is open on it: use that one, close it first, or open another file")
+	case cfg.OnlyCreated && (cfg.AcceptUnknown || len(cfg.Catalogue) > 0):
+		return errors.New("inbox: Config.OnlyCreated: says that every payment is created here, and AcceptUnknown or Catalogue that some are not; unset one")
 	case cfg.Concurrency < 0:
 		return errors.New("inbox: Config.Concurrency: is negative")
 	case cfg.MaxAttempts < 0:

@@ -36,7 +36,8 @@
 // outside tx may happen more than once; the payment id is its idempotency key.
 //
 // Not covered: an answer of a poll that is lost between the service and this process.
-// It is reported (see Report.PossibleLosses), and every id that is known is asked for.
+// It is reported (see Report.PossibleLosses), and every id that is known is asked for. If
+// that proves that nothing was lost, the report settles itself (see Config.OnlyCreated).
 //
 // # Stages
 //
@@ -58,13 +59,15 @@
 //
 // Receipts has everything that was received for a payment, and each run of its handler
 // that did not succeed, in order and with the number of the attempt; Audit has what
-// people decided. Bodies are dropped after Config.KeepBodies, the lines and the
+// people decided, and how a possible loss was proven empty. Bodies are dropped after Config.KeepBodies, the lines and the
 // payment's row never.
 //
 // # Operating
 //
 // Watch Status: OldestReady (is the handler keeping up), review and dead (a person is
 // needed). LastReport has the last reconciliation; a cron job may call Reconcile itself.
+// Each payment that is granted is one line at info level (Config.GrantLevel). Everything at
+// error level needs a person; an open possible loss is told once.
 //
 // # Errors
 //

@@ -43,7 +43,12 @@ func (e *reviewError) Error() string { return "inbox: review: " + string(e.reaso
 // end early with ctx: a hand-over is finished or times out.
 func (b *Inbox) run(ctx context.Context, c *claim) {
 	ctx = context.WithoutCancel(ctx)
+	began := time.Now()
 	err := b.try(ctx, c)
+	if err == nil { // the commit has recorded it
+		b.granted(ctx, c, time.Since(began))
+		return
+	}
 	record, done := context.WithTimeout(ctx, recordTimeout)
 	defer done()
 	recordErr := b.record(record, c, err)
@@ -58,6 +63,12 @@ func (b *Inbox) run(ctx context.Context, c *claim) {
 		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: the result of a handler was not recorded",
 			slog.String("payment_id", c.id), slog.Any("error", recordErr))
 	}
+}
+
+func (b *Inbox) granted(ctx context.Context, c *claim, took time.Duration) {
+	b.cfg.Logger.LogAttrs(ctx, b.cfg.GrantLevel, "depositpay: granted", slog.String("payment_id", c.id),
+		slog.String("identifier", c.payment.Identifier), slog.String("paid_amount", c.payment.PaidAmount.String()),
+		slog.Int("attempt", c.tries), slog.Duration("took", took))
 }
 
 func (b *Inbox) try(ctx context.Context, c *claim) error {

@@ -108,7 +108,8 @@ func (b *Inbox) canStore(ctx context.Context) error {
 
 // PollLost is called by package poller when a poll may have completed a payment that
 // it did not receive whole; it satisfies poller.Journal. What did arrive is kept for
-// review, the possible loss is written down, and reconciliation begins. If the database
+// review if it may hold a part of a record (see payments.Error.MayHoldRecord), the possible
+// loss is written down in any case, and reconciliation begins. If the database
 // is away it tries again until ctx ends, at most for 15 s: nothing is polled meanwhile,
 // and the report is all there is of such a payment.
 func (b *Inbox) PollLost(ctx context.Context, lost error) error {
@@ -127,7 +128,7 @@ func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 // noteLoss may be called again after an error, which may have come after the commit.
 func (b *Inbox) noteLoss(ctx context.Context, id string, lost error) error {
 	raw := ""
-	if e, ok := errors.AsType[*payments.Error](lost); ok {
+	if e, ok := errors.AsType[*payments.Error](lost); ok && e.MayHoldRecord() {
 		raw = string(e.Raw)
 	}
 	if raw != "" {
@@ -174,7 +175,7 @@ func (b *Inbox) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {
 
 // SettleLoss takes a possible loss off the reports: somebody has compared the books.
 func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
-	return b.decide(ctx, id, "settle loss", by, `UPDATE {p}polls SET closed_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome <> ''`)
+	return b.decide(ctx, id, "settle loss", by, sqlSettle)
 }
 
 // strings runs a query for one column.

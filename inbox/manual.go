@@ -59,14 +59,15 @@ func (b *Inbox) decide(ctx context.Context, key, action string, by Decision, sta
 	return nil
 }
 
-// AuditLine is a decision that was made by hand.
+// AuditLine is a decision: one made by hand, or "settle loss" by the actor "inbox", which
+// has the proof as its reason (see Config.OnlyCreated).
 type AuditLine struct {
-	Action   string // "approve", "reject", "retry"
+	Action   string // "approve", "reject", "retry", "settle loss"
 	Decision Decision
 	At       time.Time // UTC
 }
 
-// Audit returns the decisions about a payment, in order.
+// Audit returns the decisions about a payment, or a possible loss by its ID, in order.
 func (b *Inbox) Audit(ctx context.Context, key string) ([]AuditLine, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT action, actor, reason, at FROM {p}audit WHERE payment_id = ?1 ORDER BY audit_id`), key)
 	if err != nil {

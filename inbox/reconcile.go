@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,8 +33,12 @@ type Report struct {
 	// PossibleLosses are polls whose answer may have been lost while no id is known that
 	// could bring the payment back. Reconciliation may have brought it back meanwhile:
 	// what no id can recover is a store payment that no webhook has named.
-	// Compare with the service's dashboard, then call SettleLoss.
+	// Compare with the service's dashboard, then call SettleLoss. Each is logged at error level
+	// once, unless it settles itself; see Config.OnlyCreated.
 	PossibleLosses []PossibleLoss `json:"possible_losses"`
+	// Settled are the possible losses that this reconciliation proved empty and settled; see
+	// Config.OnlyCreated. The proof is in their Audit.
+	Settled []PossibleLoss `json:"settled,omitempty"`
 }
 
 // PossibleLoss is a poll of which it is not known whether it completed a payment. It is in
@@ -44,6 +47,10 @@ type PossibleLoss struct {
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
+	// Unproven is why a loss that may settle itself (see Config.OnlyCreated) is still open.
+	Unproven string `json:"unproven,omitempty"`
+	// Told: the log has it as an error. It is not logged again.
+	Told bool `json:"told,omitempty"`
 }
 
 // Reconcile asks the service about every outstanding payment that this merchant created,
@@ -62,6 +69,10 @@ func (b *Inbox) reconcileOnce(ctx context.Context) (report Report, unstored, err
 	if err := b.mayConfirm(ctx); err != nil { // this also stores what is kept
 		return report, nil, err
 	}
+	p, err := b.beginProof(ctx)
+	if err != nil {
+		return report, nil, err
+	}
 	for more := true; more; { // what came before this call is in the ledger then
 		if more, err = b.store.fold(ctx); err != nil {
 			return report, nil, err
@@ -72,10 +83,16 @@ func (b *Inbox) reconcileOnce(ctx context.Context) (report Report, unstored, err
 	if report.PossibleLosses, err = b.possibleLosses(ctx); err != nil {
 		return report, nil, err
 	}
-	if unstored, err = b.askOutstanding(ctx, &report); err != nil {
+	if unstored, err = b.askOutstanding(ctx, p, &report); err != nil {
+		return report, unstored, err
+	}
+	if err := b.settleEmpty(ctx, p, &report); err != nil {
 		return report, unstored, err
 	}
 	if report.Hints, err = b.bringForward(ctx); err != nil {
+		return report, unstored, err
+	}
+	if err := b.tell(ctx, &report); err != nil {
 		return report, unstored, err
 	}
 	report.At = time.Now().UTC()
@@ -124,23 +141,37 @@ func (b *Inbox) bringForward(ctx context.Context) (n int64, err error) {
 	return n, b.store.reader().QueryRowContext(ctx, b.d.sql(sqlCountHints)).Scan(&n)
 }
 
-// askOutstanding asks for the payments that were created last first: they are the likely
-// ones. Their keys are read at once, which is not much, because asking changes the
-// order of any index that they could be paged by.
-func (b *Inbox) askOutstanding(ctx context.Context, report *Report) (unstored, err error) {
-	all, err := b.outstanding(ctx)
-	if err != nil {
-		return nil, err
-	}
+// askOutstanding asks for all that is outstanding, and for what has got its id meanwhile.
+func (b *Inbox) askOutstanding(ctx context.Context, p *proof, report *Report) (unstored, err error) {
 	var errs []error
-	defer func() { unstored = errors.Join(errs[:min(len(errs), maxNamed)]...) }()
+	for _, list := range []func(context.Context, *proof) ([]owed, error){b.toAsk, b.boundMeanwhile} {
+		ids, err := list(ctx, p)
+		if err != nil {
+			return namedErrors(errs), err
+		}
+		some, err := b.askFor(ctx, ids, report)
+		errs = append(errs, some...)
+		if err != nil {
+			return namedErrors(errs), err
+		}
+	}
+	return namedErrors(errs), nil
+}
+
+// namedErrors are the first maxNamed of errs.
+func namedErrors(errs []error) error { return errors.Join(errs[:min(len(errs), maxNamed)]...) }
+
+// askFor asks for the payments that were created last first: they are the likely ones. Their
+// keys are read at once, which is not much, because asking changes the
+// order of any index that they could be paged by.
+func (b *Inbox) askFor(ctx context.Context, all []owed, report *Report) (unstored []error, err error) {
 	for _, o := range all {
 		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
-			return nil, err
+			return unstored, err
 		}
 		done, err := b.settledMeanwhile(ctx, o)
 		if err != nil {
-			return nil, err
+			return unstored, err
 		}
 		if done {
 			continue
@@ -156,10 +187,10 @@ func (b *Inbox) askOutstanding(ctx context.Context, report *Report) (unstored, e
 			report.Failed++
 		}
 		if errors.As(err, new(*unstoredError)) {
-			errs = append(errs, err)
+			unstored = append(unstored, err)
 		}
 	}
-	return nil, nil
+	return unstored, nil
 }
 
 // maxNamed is how many payments an error names; Report.Failed counts all.
@@ -184,7 +215,7 @@ func (b *Inbox) outstanding(ctx context.Context) ([]owed, error) {
 
 // reconcileLoop reconciles at the start, when told to, and on schedule.
 func (b *Inbox) reconcileLoop(ctx context.Context) {
-	for failures := 0; ctx.Err() == nil; {
+	for failures, unproven := 0, 0; ctx.Err() == nil; {
 		report, unstored, err := b.reconcileOnce(ctx)
 		if all := errors.Join(err, unstored); all != nil {
 			b.failed(ctx, "reconciliation", all)
@@ -195,9 +226,6 @@ func (b *Inbox) reconcileLoop(ctx context.Context) {
 			continue
 		}
 		failures = 0
-		if report.Recovered > 0 || len(report.PossibleLosses) > 0 {
-			b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: reconciliation found something", slog.Any("report", report))
-		}
 		if b.cfg.ReconcileEvery < 0 {
 			select {
 			case <-b.reconcile:
@@ -205,7 +233,14 @@ func (b *Inbox) reconcileLoop(ctx context.Context) {
 			}
 			continue
 		}
-		pause(ctx, backoff.Between(b.cfg.ReconcileEvery, b.cfg.ReconcileEvery*5/4, backoff.Jitter()), b.reconcile)
+		wait := backoff.Between(b.cfg.ReconcileEvery, b.cfg.ReconcileEvery*5/4, backoff.Jitter())
+		if report.unproven() { // what could not be asked or was under way may be known soon
+			wait = min(wait, backoff.Delay(unproven, time.Minute, wait, backoff.Jitter()))
+			unproven++
+		} else {
+			unproven = 0
+		}
+		pause(ctx, wait, b.reconcile)
 	}
 }
 

@@ -81,8 +81,13 @@ func (r *run) emit(ctx context.Context, e Event) {
 func (r *run) log(ctx context.Context, e Event) {
 	level := slog.LevelDebug
 	switch e.Kind {
-	case KindAmbiguous, KindUnverified, KindUnhanded:
+	case KindUnverified, KindUnhanded:
 		level = slog.LevelError
+	case KindAmbiguous:
+		level = slog.LevelError
+		if r.journal != nil { // it keeps the loss, looks for the payment, and says what stays open
+			level = slog.LevelWarn
+		}
 	case KindSinkFailed, KindSinkDown, KindError, KindPendingFull:
 		level = slog.LevelWarn
 	case KindTokenRefused:
@@ -118,12 +123,19 @@ func (r *run) log(ctx context.Context, e Event) {
 	r.cfg.Logger.LogAttrs(ctx, level, "depositpay: poller", append(attrs, contain.Attrs(e.Err)...)...)
 }
 
-const maxLoggedRaw = 2 << 10
+const (
+	maxLoggedRaw  = 2 << 10
+	maxLoggedPage = 200 // of what holds nothing of a record
+)
 
 func rawAttrs(err error) []slog.Attr {
 	e, ok := errors.AsType[*payments.Error](err)
 	if !ok || len(e.Raw) == 0 {
 		return nil
 	}
-	return []slog.Attr{slog.String("raw", fmt.Sprintf("%q", e.Raw[:min(len(e.Raw), maxLoggedRaw)]))}
+	limit := maxLoggedPage
+	if e.MayHoldRecord() {
+		limit = maxLoggedRaw
+	}
+	return []slog.Attr{slog.String("raw", fmt.Sprintf("%q", e.Raw[:min(len(e.Raw), limit)]))}
 }

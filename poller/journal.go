@@ -24,8 +24,9 @@ type Journal interface {
 	AcceptPolled(ctx context.Context, p payments.Payment) error
 
 	// PollLost is called for every poll that may have lost a payment (KindAmbiguous), or
-	// returned one that is not COMPLETE (KindUnverified), with the poll's error. Its own
-	// error is logged.
+	// returned one that is not COMPLETE (KindUnverified), with the poll's error. The Journal
+	// looks for the payment from then on, and calls a person if the loss stays open: the
+	// Poller logs KindAmbiguous as a warning. An error of PollLost is logged as an error.
 	PollLost(ctx context.Context, err error) error
 
 	// AfterPolls is called once before Run returns, when no poll is under way, unless

@@ -85,8 +85,9 @@ type Config struct {
 	// Logger gets one record a request: at debug level for what strangers can cause at any
 	// rate (2xx, 4xx, what was not confirmed), warn for time-outs, error where the
 	// Sink failed or the answer to a confirm was lost, since the service may not deliver
-	// again then. Bodies, path secrets and tokens never get there. Default slog.Default(),
-	// so that no loss goes unseen.
+	// again then. A lost answer is a warning if Sink is a Ledger, which confirms the id
+	// again. Bodies, path secrets and tokens never get there. Default slog.Default(), so that
+	// no loss goes unseen.
 	Logger *slog.Logger
 }
 

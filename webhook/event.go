@@ -104,8 +104,13 @@ func (h *Handler) report(ctx context.Context, e Event) {
 func (h *Handler) log(ctx context.Context, e Event) {
 	level := slog.LevelDebug
 	switch e.Outcome {
-	case OutcomeSinkFailed, OutcomeAmbiguous:
+	case OutcomeSinkFailed:
 		level = slog.LevelError
+	case OutcomeAmbiguous:
+		level = slog.LevelError
+		if h.ledger != nil { // it has the id, and confirms it again
+			level = slog.LevelWarn
+		}
 	case OutcomeTimeout:
 		level = slog.LevelWarn
 	case OutcomeAccepted, OutcomeRepeated, OutcomeForbidden, OutcomeMalformed, OutcomeLimited, OutcomeUnconfirmed:

@@ -102,13 +102,17 @@ func TestLogLevels(t *testing.T) {
 	assert.Equal(t, "DEBUG", level(delivery(`{}`)))
 	assert.Equal(t, "DEBUG", level(named(uuid.New())), "strangers can cause it at any rate")
 
-	h = newHandler(t, webhook.Config{
+	lost := webhook.Config{
 		Client: confirmerFunc(func(context.Context, uuid.UUID) (payments.Payment, error) {
 			return payments.Payment{}, payments.ErrAmbiguous
 		}),
 		Logger: slog.New(slog.NewJSONHandler(&out, nil)),
-	})
+	}
+	h = newHandler(t, lost)
 	assert.Equal(t, "ERROR", level(named(p.ID)), "the payment may be complete and come no more")
+	lost.Sink = &ledger{}
+	h = newHandler(t, lost)
+	assert.Equal(t, "WARN", level(named(p.ID)), "the ledger has the id, and confirms it again")
 }
 
 func TestHookPanics(t *testing.T) {

@@ -1,0 +1,298 @@
+package inbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// A possible loss is settled by its proof where the merchant states that every payment is
+// created here (Config.OnlyCreated): the poll can have taken a payment of which the ledger
+// has the id, and nothing else. So the loss is empty once the service has answered for each
+// of these ids: it is complete, and in the ledger now, or it is not paid. A poll that the
+// service carries out later than that can complete only what is paid later, and that is
+// asked for by the reconciliations to come.
+
+// proof is what a reconciliation can say of the losses that came before it.
+type proof struct {
+	losses   map[string]bool // that were open before the reconciliation began; nil if nothing can be proven
+	noID     []string        // orders that had no payment id when the list of ids was read
+	unproven string          // why it is no proof; "" if it is one
+}
+
+const (
+	// A payment of such an order may have an id that the ledger does not know: its creation
+	// is under way, or its answer was lost.
+	sqlNoID = `SELECT order_id FROM {p}orders WHERE payment_id IS NULL AND created_at > {now} - ?1 LIMIT ?2`
+	sqlIDOf = `SELECT coalesce(payment_id, ''), CASE WHEN created_at > {now} - ?2 THEN 1 ELSE 0 END FROM {p}orders WHERE order_id = ?1`
+	sqlOwes = `SELECT payment_id, attempt, tries, stage FROM {p}payments WHERE payment_id = ?1 AND stage < 2`
+	// sqlLongOutstanding are those that reconciliation asks for no more, unless for a proof.
+	sqlLongOutstanding = `SELECT payment_id, attempt, tries, stage FROM {p}payments
+		WHERE stage < 2 AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2`
+	// sqlKnown is a payment that is complete for sure.
+	sqlKnown  = `SELECT payment_id FROM {p}payments WHERE stage = 3 AND own = 1 AND record <> '' ORDER BY done_at DESC LIMIT 1`
+	sqlSettle = `UPDATE {p}polls SET closed_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome <> ''`
+
+	maxLongOutstanding = 10_000
+	maxNoID            = 1000
+	prover             = "inbox" // who settles, in the audit
+
+	// A creation that began less than creationTime ago may be under way. One reconciliation
+	// waits for such for creationWait.
+	creationTime = 30 * time.Second
+	creationWait = 10 * time.Second
+)
+
+// beginProof is called before anything else of a reconciliation: what the ledger has in its
+// intake was created before the losses that are open now, and not the other way round.
+func (b *Inbox) beginProof(ctx context.Context) (*proof, error) {
+	p := &proof{}
+	if !b.cfg.OnlyCreated {
+		return p, nil
+	}
+	if _, err := b.markDead(ctx); err != nil {
+		return nil, err
+	}
+	open, err := b.possibleLosses(ctx)
+	if err != nil || len(open) == 0 {
+		return p, err
+	}
+	p.losses = make(map[string]bool, len(open))
+	for _, l := range open {
+		p.losses[l.ID] = true
+	}
+	return p, nil
+}
+
+// toAsk returns the ids to ask for. For a proof these are all that are outstanding. Orders
+// without an id are listed first: those that get one meanwhile are asked for by
+// boundMeanwhile.
+func (b *Inbox) toAsk(ctx context.Context, p *proof) (_ []owed, err error) {
+	if p.losses != nil {
+		if p.noID, err = b.strings(ctx, sqlNoID, b.cfg.OutstandingFor.Microseconds(), maxNoID+1); err != nil {
+			return nil, fmt.Errorf("inbox: orders without a payment: %w", err)
+		}
+		if len(p.noID) > maxNoID {
+			p.unproven = fmt.Sprintf("the answers to the creation of more than %d payments are not here, so their ids are not known", maxNoID)
+		}
+	}
+	all, err := b.outstanding(ctx)
+	if err != nil || p.losses == nil || p.unproven != "" {
+		return all, err
+	}
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlLongOutstanding), b.cfg.OutstandingFor.Microseconds(), maxLongOutstanding+1)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: ids that are outstanding for long: %w", err)
+	}
+	long, err := collect(rows, scanOwed)
+	if err != nil || len(long) <= maxLongOutstanding {
+		return append(all, long...), err
+	}
+	p.unproven = fmt.Sprintf("more than %d payments are unpaid for longer than Config.OutstandingFor, and were not asked for", maxLongOutstanding)
+	return all, nil
+}
+
+// boundMeanwhile returns the ids that orders have got since the list of ids was read. It waits
+// for creations that are under way, for a little while.
+func (b *Inbox) boundMeanwhile(ctx context.Context, p *proof) (ids []owed, err error) {
+	if p.unproven != "" {
+		return nil, nil
+	}
+	for until := time.Now().Add(creationWait); len(p.noID) > 0; {
+		more, young, err := b.bound(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, more...)
+		if !young || time.Now().After(until) || ctx.Err() != nil {
+			break
+		}
+		pause(ctx, tick/2, nil)
+	}
+	if len(p.noID) > 0 {
+		p.unproven = fmt.Sprintf("the answer to the creation of %d payments is not here, so their ids are not known", len(p.noID))
+	}
+	return ids, nil
+}
+
+// bound takes the orders that have an id, or are no more, off p.noID. young reports whether
+// the creation of one that is left may be under way.
+func (b *Inbox) bound(ctx context.Context, p *proof) (ids []owed, young bool, err error) {
+	for more := true; more; { // the intake may have the ids
+		if more, err = b.store.fold(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	var left []string
+	for _, order := range p.noID {
+		var id string
+		var isYoung int
+		err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlIDOf), order, creationTime.Microseconds()).Scan(&id, &isYoung)
+		switch {
+		case errors.Is(err, sql.ErrNoRows): // there is no payment
+			continue
+		case err != nil:
+			return nil, false, fmt.Errorf("inbox: order %s: %w", order, err)
+		case id == "":
+			left, young = append(left, order), young || isYoung == 1
+			continue
+		}
+		rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlOwes), id)
+		if err != nil {
+			return nil, false, fmt.Errorf("inbox: payment %s: %w", id, err)
+		}
+		owes, err := collect(rows, scanOwed)
+		if err != nil {
+			return nil, false, err
+		}
+		ids = append(ids, owes...)
+	}
+	p.noID = left
+	return ids, young, nil
+}
+
+// settleEmpty settles the losses that the reconciliation proves empty, and takes them off the
+// report's list.
+func (b *Inbox) settleEmpty(ctx context.Context, p *proof, report *Report) error {
+	if p.losses == nil {
+		return nil
+	}
+	if report.Failed > 0 && p.unproven == "" {
+		p.unproven = fmt.Sprintf("%d of %d outstanding payments got no answer, or could not be stored", report.Failed, report.Asked)
+	}
+	if err := b.checkNo(ctx, p, report); err != nil {
+		return err
+	}
+	open := report.PossibleLosses[:0:0]
+	for _, l := range report.PossibleLosses {
+		l.Unproven = p.why(l)
+		if l.Unproven != "" {
+			open = append(open, l)
+			continue
+		}
+		switch err := b.decide(ctx, l.ID, "settle loss", Decision{Actor: prover, Reason: report.proof()}, sqlSettle); {
+		case errors.Is(err, ErrStage): // somebody else has, just now
+		case err != nil:
+			return err
+		default:
+			report.Settled = append(report.Settled, l)
+		}
+	}
+	report.PossibleLosses = open
+	return nil
+}
+
+// checkNo sees whether "not paid" is worth anything: a service that confirms a payment once and
+// then says no to it would say so of the very payment that was lost. So one that is known to be
+// complete is confirmed again, unless the reconciliation has just recovered one, or nothing
+// rests on a no.
+func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
+	if p.unproven != "" || report.StillUnpaid == 0 || report.Recovered > 0 {
+		return nil
+	}
+	known, err := b.strings(ctx, sqlKnown)
+	if err != nil {
+		return fmt.Errorf("inbox: a payment that is complete: %w", err)
+	}
+	if len(known) == 0 {
+		p.unproven = "no payment is done yet by which to see that the service confirms a complete payment again"
+		return nil
+	}
+	id, err := uuid.Parse(known[0])
+	if err != nil {
+		return fmt.Errorf("inbox: the ledger has the key %q for a created payment: %w", known[0], err)
+	}
+	if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
+		return err
+	}
+	switch _, err := b.cfg.Client.Confirm(ctx, id); {
+	case refused(err):
+		p.unproven = fmt.Sprintf("the service says no to payment %s, which is complete: its no to others proves nothing", id)
+	case err != nil:
+		p.unproven = fmt.Sprintf("payment %s, which is complete, got no answer", id)
+	}
+	return nil
+}
+
+// why says why a loss is not proven empty; "" if it is.
+func (p *proof) why(l PossibleLoss) string {
+	switch {
+	case !p.losses[l.ID]:
+		return "it came while the reconciliation was going on"
+	case strings.HasPrefix(l.Reason, "unclean:"):
+		return "what the poller had received is not taken in for good: it may go on for a while"
+	case !strings.HasPrefix(l.Reason, "ambiguous:") && !strings.HasPrefix(l.Reason, "unclean;"):
+		return "it is no poll"
+	}
+	return p.unproven
+}
+
+// proof is what the audit says of a loss that was settled by itself.
+func (r *Report) proof() string {
+	return fmt.Sprintf("proven empty: every payment is created here (Config.OnlyCreated), and the service has answered for all that were outstanding "+
+		"after the loss: %d asked, %d recovered, %d not paid, 0 without an answer", r.Asked, r.Recovered, r.StillUnpaid)
+}
+
+// provenWithin is how long a loss that may still settle itself waits for its proof before it
+// is an error: a poller that was taken for dead is given an hour.
+func (b *Inbox) provenWithin() time.Duration { return time.Hour + 2*max(0, b.cfg.ReconcileEvery) }
+
+const maxLossLines = 10 // of one reconciliation, so that an old ledger does not flood the log
+
+// tell logs what a person should know of a reconciliation, each possible loss once.
+func (b *Inbox) tell(ctx context.Context, report *Report) error {
+	before, err := b.LastReport(ctx)
+	if err != nil && !errors.Is(err, ErrNoReport) {
+		return err
+	}
+	if report.Recovered > 0 {
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "depositpay: reconciliation took in payments", slog.Int("recovered", report.Recovered),
+			slog.Int("asked", report.Asked), slog.Int("still_unpaid", report.StillUnpaid), slog.Int("failed", report.Failed))
+	}
+	for _, l := range report.Settled {
+		b.tellLoss(ctx, slog.LevelInfo, "a possible loss is settled: it is proven empty", l, slog.Int("asked", report.Asked))
+	}
+	told := 0
+	for i := range report.PossibleLosses {
+		l := &report.PossibleLosses[i]
+		at := slices.IndexFunc(before.PossibleLosses, func(o PossibleLoss) bool { return o.ID == l.ID })
+		l.Told = at >= 0 && before.PossibleLosses[at].Told
+		provable := l.Unproven != "" && time.Since(l.At) < b.provenWithin()
+		if l.Told || provable && at >= 0 {
+			continue
+		}
+		l.Told = !provable
+		switch told++; {
+		case told > maxLossLines:
+		case provable:
+			b.tellLoss(ctx, slog.LevelWarn, "a possible loss is not proven empty yet", *l, slog.String("unproven", l.Unproven))
+		default:
+			b.tellLoss(ctx, slog.LevelError, "a possible loss is open: compare with the service's list, then call SettleLoss", *l)
+		}
+	}
+	if told > maxLossLines {
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: more possible losses are open; LastReport has them", slog.Int("more", told-maxLossLines))
+	}
+	return nil
+}
+
+func (b *Inbox) tellLoss(ctx context.Context, level slog.Level, what string, l PossibleLoss, more ...slog.Attr) {
+	const long = 200
+	if len(l.Reason) > long {
+		l.Reason = strings.ToValidUTF8(l.Reason[:long], "") + "…"
+	}
+	attrs := append([]slog.Attr{slog.String("loss", l.ID), slog.Time("at", l.At), slog.String("reason", l.Reason)}, more...)
+	b.cfg.Logger.LogAttrs(ctx, level, "depositpay: "+what, attrs...)
+}
+
+// unproven reports whether a loss may settle itself at a later reconciliation.
+func (r *Report) unproven() bool {
+	return slices.ContainsFunc(r.PossibleLosses, func(l PossibleLoss) bool { return l.Unproven != "" && !l.Told })
+}
