@@ -35,6 +35,7 @@ func effectOf(p mockserver.Payment) effect {
 type line struct {
 	opened, beat int64 // µs
 	closed       bool
+	proven       bool // it was closed by its proof
 	outcome      string
 }
 
@@ -70,9 +71,11 @@ func (c *campaign) read() ledgers {
 		l.effects[id] = append(l.effects[id], e)
 		return err
 	})
-	c.query(tx, `SELECT opened_at, beat_at, closed_at IS NOT NULL, outcome FROM depositpay_polls ORDER BY opened_at`, func(scan func(...any) error) error {
+	c.query(tx, `SELECT opened_at, beat_at, closed_at IS NOT NULL, outcome,
+		EXISTS (SELECT 1 FROM depositpay_audit a WHERE a.payment_id = p.poll_id AND a.action = 'settle loss' AND a.actor = 'inbox' AND a.reason LIKE 'proven empty: %')
+		FROM depositpay_polls p ORDER BY opened_at`, func(scan func(...any) error) error {
 		var p line
-		err := scan(&p.opened, &p.beat, &p.closed, &p.outcome)
+		err := scan(&p.opened, &p.beat, &p.closed, &p.outcome, &p.proven)
 		l.polls = append(l.polls, p)
 		return err
 	})

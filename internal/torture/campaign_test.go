@@ -146,7 +146,7 @@ func (c *campaign) begin(next func() mutant) {
 		cfg := childConfig{
 			Service: c.service.URL(), Token: c.service.Token(), SQLite: c.path, Mutant: next(),
 			Poll: i == 0 && c.profile.uses(inbox.ChannelPoll), Webhook: c.profile.uses(inbox.ChannelWebhook),
-			Products: c.customers.catalogue(),
+			Products: c.customers.catalogue(), OnlyCreated: c.profile.OnlyCreated,
 		}
 		if c.cluster != nil {
 			cfg.DSN = c.cluster.DSN("postgres")

@@ -34,6 +34,7 @@ type childConfig struct {
 	Service, Token string
 	DSN, SQLite    string // one of them
 	Products       map[string]int64
+	OnlyCreated    bool
 	Poll, Webhook  bool // what it receives by
 	Calm           bool // the trouble is over: no slow handlers, confirm all there is, say "reconciled"
 	Mutant         mutant

@@ -28,6 +28,9 @@ func (c *shop) open(ctx context.Context) (*inbox.Inbox, error) {
 	if c.Calm {
 		cfg.ConfirmRate = 500
 	}
+	if cfg.OnlyCreated = c.OnlyCreated; c.OnlyCreated {
+		c.Products = nil
+	}
 	for id, price := range c.Products {
 		cfg.Catalogue[id] = inbox.Product{Price: payments.NewAmount(price)}
 	}

@@ -105,7 +105,7 @@ func (k *customers) count(what string) {
 func (k *customers) one(i int) {
 	r := rand.New(rand.NewPCG(k.c.seed, 1<<32+uint64(i)))
 	n := r.IntN(1000)
-	store := n < 280
+	store := n < 280 && !k.c.profile.OnlyCreated
 	id, due := k.begin(i, store)
 	if id == "" {
 		return

@@ -40,6 +40,8 @@ func TestExplain(t *testing.T) {
 	}
 	run := at(-50, "clean")
 	const drop, ambiguous = "drop-after", "ambiguous: EOF"
+	proven := at(1, ambiguous)
+	proven.closed, proven.proven = true, true
 	for _, c := range []struct {
 		name      string
 		polls     []poll
@@ -78,6 +80,8 @@ func TestExplain(t *testing.T) {
 		{name: "in its hands, and the database was there", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, lost: "a", silent: "0"},
 		{name: "in its hands, and not killed", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, lost: "a", silent: "0"},
 		{name: "settled at once", polls: answers(drop), lines: []line{run, {opened: at(1, "").opened, beat: at(1, "").beat, outcome: ambiguous, closed: true}}, missing: "a", lost: "a", silent: "0"},
+		{name: "settled with its proof, and it came back", polls: answers(drop), lines: []line{run, proven}, brought: 1},
+		{name: "settled with its proof, and it did not come back", polls: answers(drop), lines: []line{run, proven}, missing: "a", lost: "a"},
 		{name: "of an id that was given up", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "given up in doubt")}, arrived: "b", missing: "a", ends: []int{50}, lost: "a", silent: "0"},
 		{name: "whole, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", silent: "0"},
 		{name: "written down, and not in the books", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},

@@ -19,6 +19,8 @@ type reported struct {
 	// Ambiguous polls, and merchants that ended in the middle of polling, in the ledger.
 	Ambiguous int `json:"ambiguous"`
 	Unclean   int `json:"unclean"`
+	// Proven are those of them that were settled by their proof.
+	Proven int `json:"proven,omitempty"`
 	// AtOnce are ambiguous polls as OnEvent told of them. It can be more than Ambiguous, if
 	// a merchant was killed before it had written the line: that is an unclean end.
 	AtOnce int `json:"at_once"`
@@ -31,11 +33,14 @@ type journal struct {
 }
 
 // newJournal reads the lines that are about polls. A report that was settled tells nobody
-// anything, unless there is somebody who settles them.
+// anything, unless there is somebody who settles them, or the proof is in the audit.
 func newJournal(lines []line, settled bool) (j journal, n reported) {
 	for _, p := range lines {
 		ambiguous, unclean := strings.HasPrefix(p.outcome, "ambiguous"), strings.HasPrefix(p.outcome, "unclean")
-		switch told := settled || !p.closed; {
+		if p.proven {
+			n.Proven++
+		}
+		switch told := settled || !p.closed || p.proven; {
 		case ambiguous && told:
 			n.Ambiguous++
 			j.losses = append(j.losses, p)
@@ -71,11 +76,11 @@ type teller struct {
 // An answer that left the service whole is not lost by itself. It takes the poll's time-out,
 // or an end in that very moment; or the database was away, and the poller ended with the
 // payment in its hands.
-func (j *teller) tells(p poll, next *poll) bool {
+func (j *teller) tells(p *poll, next *poll) bool {
 	if j.reports(p, next) {
 		return true
 	}
-	from, to := window(p, next)
+	from, to := window(*p, next)
 	for i, run := range j.runs {
 		over, last := int64(math.MaxInt64), next == nil
 		if i+1 < len(j.runs) {
@@ -88,6 +93,7 @@ func (j *teller) tells(p poll, next *poll) bool {
 		inHand := p.whole && j.away(span{p.at, p.at.Add(nextTimeout)})
 		ended := func(e time.Time) bool { return e.UnixMicro() >= from && e.UnixMicro() <= over }
 		if (last || inHand) && slices.ContainsFunc(j.ends, ended) {
+			p.proven = run.proven
 			return true
 		}
 	}
@@ -104,13 +110,14 @@ func window(p poll, next *poll) (from, to int64) {
 
 // reports takes the possible loss that was written for the poll, if there is one. An answer
 // that was sent whole may have been read late, and nothing else.
-func (j *teller) reports(p poll, next *poll) bool {
-	from, to := window(p, next)
+func (j *teller) reports(p *poll, next *poll) bool {
+	from, to := window(*p, next)
 	if p.whole {
 		from = p.at.Add(nextTimeout / 2).UnixMicro()
 	}
 	i := slices.IndexFunc(j.losses, func(l line) bool { return l.beat >= from && l.beat <= to })
 	if i >= 0 {
+		p.proven = j.losses[i].proven
 		j.losses = slices.Delete(j.losses, i, i+1)
 	}
 	return i >= 0
@@ -140,14 +147,15 @@ func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll, grou
 		if c.arrived(p, l) {
 			continue
 		}
+		told := j.tells(&p, next(i))
 		gone = append(gone, p)
-		if !j.tells(p, next(i)) {
+		if !told {
 			silent = append(silent, p)
 		}
 	}
 	for i, p := range polls { // the lost ones come first: there is one report a poll
 		if c.arrived(p, l) {
-			j.reports(p, next(i))
+			j.reports(&p, next(i))
 		}
 	}
 	return gone, silent, j.losses
@@ -230,6 +238,8 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "its id was known by " + by + ", and it is not in the ledger"})
 		case slices.Contains(silent, p):
 			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "a poll completed it, the answer is lost, and nobody was told"})
+		case p.proven:
+			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "a poll completed it, and the report of that poll was settled as proven empty"})
 		default:
 			a.ambiguous++
 		}

@@ -24,6 +24,9 @@ type profile struct {
 	Half      int // percent of them who pay half
 	Mutant    mutant
 	Channel   inbox.Channel // the only one that its merchants use; 0: both
+	// OnlyCreated: there is no store, and creations are not struck, so that possible losses
+	// can be proven empty.
+	OnlyCreated bool
 
 	// How often each kind of trouble comes, about; 0: never.
 	Kill, Stop, Pause, Restart, Step, Silence, Faults, Cut, Stall time.Duration
@@ -131,6 +134,9 @@ func newEvent(r *rand.Rand, at time.Duration, kind trouble, p profile) event {
 		e.Faults = mockserver.Faults{
 			Rate: p.MaxRate/6 + r.Float64()*p.MaxRate*5/6, Seed: r.Uint64(),
 			Operations: []string{"create", "next", "confirm", "webhook"}, MaxDelay: 300 * time.Millisecond,
+		}
+		if p.OnlyCreated {
+			e.Faults.Operations = e.Faults.Operations[1:]
 		}
 	}
 	return e

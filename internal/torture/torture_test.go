@@ -59,6 +59,18 @@ func TestWires(t *testing.T) {
 	assert.NotZero(t, r.Did[stalled])
 }
 
+// TestOnlyCreated: merchants who create every payment settle possible losses by their proof,
+// and no payment was behind one.
+func TestOnlyCreated(t *testing.T) {
+	t.Parallel()
+	p := usual("postgres")
+	p.OnlyCreated, p.Channel, p.Rate, p.Kill, p.Restart, p.Stop = true, inbox.ChannelPoll, 40, 0, 0, 3*time.Second
+	r := run(t, 43, 6*time.Second, p)
+	t.Log("\n" + r.String())
+	assert.Equal(t, "passed", r.Verdict)
+	assert.NotZero(t, r.Reported.Proven, "a report was settled")
+}
+
 // TestChannels: the same for merchants who use one channel only.
 func TestChannels(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,7 @@ type poll struct {
 	fault   string    // that struck it
 
 	logged bool
+	proven bool // its report was settled by a proof that it took nothing
 }
 
 func (p poll) String() string {
