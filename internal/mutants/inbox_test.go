@@ -310,6 +310,51 @@ var inboxMutants = []mutant{
 		"./inbox", "TestTwoPollersOneLedger",
 	},
 	{
+		"a gateway's page is kept for a person", "inbox/journal.go",
+		"ok && e.MayHoldRecord() {", "ok {",
+		"./inbox", "TestPageIsNoReview$/^pg=false",
+	},
+	{
+		"the beginning of a record is not kept", "internal/wire/trace.go",
+		"case in == inResult, in == inUnknown, raw", "case in == inUnknown, raw",
+		"./internal/wire", "TestTraceOfRecord",
+	},
+	{
+		"a loss is settled while the answer to a creation is lost", "inbox/loss.go",
+		"if len(p.noID) > 0 {", "if len(p.noID) > 1 {",
+		"./inbox", "TestLossNotProven$/^CreationLost",
+	},
+	{
+		"a loss is settled although a creation was under way", "inbox/loss.go",
+		"ids = append(ids, more...)", "_ = more",
+		"./inbox", "TestLossNotProven$/^CreationUnderWay",
+	},
+	{
+		"a loss is settled while an id got no answer", "inbox/loss.go",
+		"if report.Failed > 0 && p.unproven", "if report.Failed > 1 && p.unproven",
+		"./inbox", "TestLossNotProven$/^NoAnswer",
+	},
+	{
+		"a loss is settled by the no of a service that confirms once", "inbox/loss.go",
+		"if err := b.checkNo(ctx, p, report); err != nil {", "if err := error(nil); err != nil {",
+		"./inbox", "TestLossNotProven$/^ConfirmsOnce",
+	},
+	{
+		"a loss is settled that came after the list of ids was begun", "inbox/loss.go",
+		"case !p.losses[l.ID]:", "case false:",
+		"./inbox", "TestLossNotProven$/^CameMeanwhile",
+	},
+	{
+		"a loss is settled while ids are not asked for", "inbox/loss.go",
+		"return append(all, long...), err", "return all, err",
+		"./inbox", "TestLossNotProven$/^OlderThanOutstandingFor",
+	},
+	{
+		"each reconciliation tells of all losses again", "inbox/loss.go",
+		"l.Told = at >= 0 && before.PossibleLosses[at].Told", "l.Told = false",
+		"./inbox", "TestLossIsToldOnce",
+	},
+	{
 		"polls go on without a store", "inbox/journal.go",
 		"if err := b.canStore(ctx); err != nil {", "if err := error(nil); err != nil {",
 		"./inbox/inboxtest", "TestSQLite$/^PollWithoutStore",
