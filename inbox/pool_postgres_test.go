@@ -43,7 +43,7 @@ func TestSmallPgxpool(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			t.Parallel()
 			pool, db := openPgxpool(t, dsn, size)
-			takeAll(t, pool, size) // so that they are there, and quick to get
+			takeAll(t, pool, size)                                          // so that they are there, and quick to get
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // it used to wait for ever
 			defer cancel()
 			box, err := inbox.Open(ctx, inbox.WithReserveTimeout(inbox.Config{

@@ -82,7 +82,7 @@ func awaitPooler(t testing.TB, cmd *exec.Cmd, directory string) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.Create(filepath.Join(directory, "log"))
+	log, err := os.Create(filepath.Join(directory, "log")) //nolint:gosec // in a directory of its own
 	if err != nil {
 		return errors.Join(err, reading.Close(), writing.Close())
 	}
