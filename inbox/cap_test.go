@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -75,4 +76,31 @@ func TestTwoReplicasAtTheCap(t *testing.T) {
 	require.Equal(t, int64(maxHints), status.Count[inbox.StageHint])
 	_, err = s.box.Get(t.Context(), taken[0].String())
 	require.NoError(t, err, "it was named twice, so it is in doubt")
+}
+
+// TestHintsUnderWayTakePlaces: of ten new ids that are noted at once three find a place, also
+// while none is in the ledger yet.
+func TestHintsUnderWayTakePlaces(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, true, func(c *inbox.Config) { c.MaxHints = 3 })
+	other, err := s.ledger.Begin()
+	require.NoError(t, err)
+	_, err = other.Exec(`LOCK TABLE depositpay_payments IN SHARE MODE`) // all may count, and nobody may write
+	require.NoError(t, err)
+	ended := make(chan error, 10)
+	for range cap(ended) {
+		go func() { ended <- s.box.Note(context.Background(), uuid.New()) }()
+	}
+	for range cap(ended) - 3 {
+		select {
+		case err := <-ended:
+			require.ErrorIs(t, err, webhook.ErrFull)
+		case <-time.After(patience):
+			require.Fail(t, "more than three have a place")
+		}
+	}
+	require.NoError(t, other.Commit())
+	for range 3 {
+		require.NoError(t, <-ended)
+	}
 }

@@ -57,6 +57,7 @@ func (b *Inbox) givePlaces(asked []*newHint) error {
 		id     string
 		doubts int64
 	}
+	underWay := b.noting.Load() // before the query: who is not here any more is counted there
 	rows, err := queryRows(ctx, b.store.lookups(), b.d.sql(sqlDoubts), func(rows *sql.Rows) (r row, err error) {
 		err = rows.Scan(&r.id, &r.doubts)
 		return r, err
@@ -70,8 +71,9 @@ func (b *Inbox) givePlaces(asked []*newHint) error {
 		known[r.id], doubts = true, max(doubts, r.doubts)
 	}
 	for _, h := range asked {
-		h.full = !h.known && !known[h.id] && doubts+b.noting.Load() >= int64(b.cfg.MaxHints)
+		h.full = !h.known && !known[h.id] && doubts+underWay >= int64(b.cfg.MaxHints)
 		if !h.full {
+			underWay++
 			b.noting.Add(1)
 		}
 	}

@@ -206,13 +206,13 @@ var inboxMutants = []mutant{
 	},
 	{
 		"new ids are taken without end", "inbox/evict.go",
-		"doubts+b.noting.Load() >= int64(b.cfg.MaxHints)", "doubts < 0",
+		"doubts+underWay >= int64(b.cfg.MaxHints)", "doubts < 0",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
 		"those under way take no place", "inbox/evict.go",
-		"doubts+b.noting.Load() >=", "doubts >=",
-		"./inbox", "TestTwoReplicasAtTheCap$",
+		"doubts+underWay >=", "doubts+underWay-underWay >=",
+		"./inbox", "TestHintsUnderWayTakePlaces$",
 	},
 	{
 		"an id that is known is refused", "inbox/evict.go",
