@@ -13,11 +13,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/depositpay/depositpay-go/banks"
 	"github.com/depositpay/depositpay-go/internal/rawserver"
+	"github.com/depositpay/depositpay-go/mockserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -126,14 +128,14 @@ func TestUploadDeposit(t *testing.T) {
 		c, s := serve(t, cfg, answer(200, `{"result":"RECEIVED","n":1}`))
 		got, err := c.UploadDeposit(t.Context(), n)
 		require.NoError(t, err)
-		require.Equal(t, map[string]json.RawMessage{"result": json.RawMessage(`"RECEIVED"`), "n": json.RawMessage("1")}, got)
+		require.Equal(t, banks.Uploaded{Result: banks.UploadReceived, Extra: map[string]json.RawMessage{"n": json.RawMessage("1")}}, got)
 		require.Equal(t, want, s.Requests()[0].Body)
 		require.Equal(t, "/api/mobile/deposit", s.Requests()[0].Path)
 	}
 	c, _ := serve(t, banks.Config{}, answer(204, ""))
 	got, err := c.UploadDeposit(t.Context(), n)
 	require.NoError(t, err)
-	require.Nil(t, got)
+	require.Zero(t, got)
 }
 
 func TestUploadValidation(t *testing.T) {
@@ -272,6 +274,98 @@ func errorRaw(err error) []byte {
 		return e.Raw
 	}
 	return nil
+}
+
+// TestUploaded: the answer in all the envelopes, and what cannot be read is kept.
+func TestUploaded(t *testing.T) {
+	t.Parallel()
+	const token = "7f0c8f5e-2f50-4a53-9d6e-0d2a6a7b1c01"
+	full := `{"result":"MATCHED","deposit_id":"d1","payToken":"` + token + `","reason":null,"repeated":true,"x":[1]}`
+	for _, body := range []string{full, `{"data":` + full + `}`, `{"result":` + full + `}`} {
+		c, _ := serve(t, banks.Config{}, answer(200, body))
+		got, err := c.UploadDeposit(t.Context(), banks.Notification{Package: "p", Text: "x"})
+		require.NoError(t, err, body)
+		require.Equal(t, banks.Uploaded{
+			Result: banks.UploadMatched, DepositID: "d1", PayToken: uuid.MustParse(token), Repeated: true,
+			Extra: map[string]json.RawMessage{"x": json.RawMessage("[1]")},
+		}, got)
+	}
+	const odd = `{"result":7,"deposit_id":{},"payToken":"p","reason":1,"repeated":"yes"}`
+	c, _ := serve(t, banks.Config{}, answer(200, odd))
+	got, err := c.UploadDeposit(t.Context(), banks.Notification{Package: "p", Text: "x"})
+	require.NoError(t, err)
+	require.Len(t, got.Extra, 5)
+	got.Extra = nil
+	require.Zero(t, got)
+}
+
+// TestUploadByID: the id is sent under its configured name, and an upload with one is tried
+// again after a lost answer only where the service is said to drop repeats by it.
+func TestUploadByID(t *testing.T) {
+	t.Parallel()
+	for _, drops := range []bool{false, true} {
+		for _, id := range []string{"", "n-1"} {
+			t.Run(fmt.Sprint(drops, id), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					cfg := banks.Config{DropsRepeatsByID: drops, Fields: banks.FieldNames{ID: "nid"}, MaxRetries: 2}
+					lost := true
+					c, s := serve(t, cfg, func(n int, _ rawserver.Request) rawserver.Action {
+						if lost || n == 4 {
+							return rawserver.Action{End: rawserver.FIN}
+						}
+						return rawserver.Action{Bytes: rawserver.JSON(200, `{"result":"MATCHED","repeated":true}`)}
+					})
+					n := banks.Notification{ID: id, Package: "p", Text: "x"}
+					_, err := c.UploadDeposit(t.Context(), n)
+					require.ErrorIs(t, err, banks.ErrAmbiguous)
+					again := drops && id != ""
+					require.Equal(t, again, banks.SafeToRetry(err))
+					require.Len(t, s.Requests(), map[bool]int{true: 3, false: 1}[again])
+					body := `{"package":"p","text":"x"}`
+					if id != "" {
+						body = `{"package":"p","text":"x","nid":"n-1"}`
+					}
+					for _, r := range s.Requests() {
+						require.JSONEq(t, body, r.Body)
+					}
+					if !again {
+						require.ErrorContains(t, err, "it may count twice")
+						return
+					}
+					require.ErrorContains(t, err, "upload it again with the same ID")
+					lost = false
+					got, err := c.UploadDeposit(t.Context(), n)
+					require.NoError(t, err, "the fourth answer is lost, the fifth is not")
+					require.True(t, got.Repeated)
+					require.Len(t, s.Requests(), 5)
+				})
+			})
+		}
+	}
+}
+
+// TestUploadIDAgainstTheMock: an upload whose answer was lost, sent again with its id, pays once.
+func TestUploadIDAgainstTheMock(t *testing.T) {
+	t.Parallel()
+	mock, err := mockserver.New(mockserver.Config{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, mock.Close()) }()
+	require.NoError(t, mock.AddFault(mockserver.Fault{Operation: "deposit", Kind: "drop-after", Nth: 1}))
+	c, err := banks.New(banks.Config{BaseURL: mock.URL(), Transport: mock.Transport(), DropsRepeatsByID: true, RetryWaitMin: 1, RetryWaitMax: 1})
+	require.NoError(t, err)
+	defer c.CloseIdleConnections()
+	n := banks.Notification{ID: "n-1", Package: "com.kbstar.kbbank", Title: "입금 10,000원", Text: "김철수"}
+	got, err := c.UploadDeposit(t.Context(), n)
+	require.NoError(t, err)
+	require.Equal(t, banks.UploadUnmatched, got.Result)
+	require.True(t, got.Repeated)
+	require.NotEmpty(t, got.DepositID)
+	n.ID = "n-2"
+	other, err := c.UploadDeposit(t.Context(), n)
+	require.NoError(t, err)
+	require.False(t, other.Repeated, "another deposit with the same texts")
+	require.Len(t, mock.Unmatched(), 2)
 }
 
 // FuzzList: a list is read or refused, never half.

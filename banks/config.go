@@ -25,6 +25,11 @@ type Config struct {
 	TokenSource func(ctx context.Context) (string, error)
 	// Fields are the names of an upload's fields, which the interface does not show.
 	Fields FieldNames
+	// DropsRepeatsByID says that this deployment of the service takes a notification once,
+	// however often it is uploaded with the same Notification.ID. Ask its operator: the
+	// interface does not say so (§4.6). Then an upload with an ID is tried again when its
+	// answer is lost, and SafeToRetry is true. Default: it is not.
+	DropsRepeatsByID bool
 	// Timeout bounds one attempt. Default 10 s.
 	Timeout time.Duration
 	// MaxRetries is how often a call is tried again where that is safe. Default 3;
@@ -47,13 +52,14 @@ type FieldNames struct {
 	Title    string // default "title"
 	Subtitle string // default "subtitle"
 	Text     string // default "text"
+	ID       string // default "notification_id"
 }
 
 func (f *FieldNames) setDefaults() {
 	for _, name := range []struct {
 		field *string
 		def   string
-	}{{&f.Package, "package"}, {&f.Title, "title"}, {&f.Subtitle, "subtitle"}, {&f.Text, "text"}} {
+	}{{&f.Package, "package"}, {&f.Title, "title"}, {&f.Subtitle, "subtitle"}, {&f.Text, "text"}, {&f.ID, "notification_id"}} {
 		if *name.field == "" {
 			*name.field = name.def
 		}
@@ -63,7 +69,7 @@ func (f *FieldNames) setDefaults() {
 // validate refuses names that would overwrite each other or the token.
 func (f *FieldNames) validate() error {
 	seen := map[string]bool{"token": true}
-	for _, name := range []string{f.Package, f.Title, f.Subtitle, f.Text} {
+	for _, name := range []string{f.Package, f.Title, f.Subtitle, f.Text, f.ID} {
 		if seen[name] {
 			return &ValidationError{"New", "Config.Fields", fmt.Sprintf("name %q is used twice or is the token's", name)}
 		}
@@ -101,9 +107,9 @@ func (cfg Config) MarshalJSON() ([]byte, error) {
 
 // Client calls the bank endpoints. It starts no goroutine and is safe for concurrent use.
 type Client struct {
-	caller   *api.Caller
-	fields   FieldNames
-	hasToken bool
+	caller             *api.Caller
+	fields             FieldNames
+	upload, uploadByID *transport.Op
 }
 
 // New checks cfg and returns a Client. It sends nothing. Errors are *ValidationError.
@@ -124,7 +130,11 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, configError(err)
 	}
-	return &Client{caller: &api.Caller{Transport: t}, fields: cfg.Fields, hasToken: cfg.Token != "" || cfg.TokenSource != nil}, nil
+	hasToken := cfg.Token != "" || cfg.TokenSource != nil
+	return &Client{
+		caller: &api.Caller{Transport: t}, fields: cfg.Fields,
+		upload: uploadOp(hasToken, false), uploadByID: uploadOp(hasToken, cfg.DropsRepeatsByID),
+	}, nil
 }
 
 func configError(err error) error {

@@ -2,7 +2,6 @@ package banks
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"unicode/utf8"
 
@@ -10,22 +9,34 @@ import (
 	"github.com/depositpay/depositpay-go/internal/wire"
 )
 
-// An upload carries the token only where one is configured, so it has two forms.
-var (
-	opUpload      = uploadOp(transport.TokenInBody)
-	opUploadNoTok = uploadOp(transport.NoToken)
+const (
+	ifLostOnce = "the notification may have been taken; ask the service's operator before uploading it again, or it may count twice"
+	ifLostByID = "the notification may have been taken; upload it again with the same ID"
 )
 
-func uploadOp(token transport.TokenPlace) *transport.Op {
-	return &transport.Op{
+// uploadOp is the operation of a Client's uploads: with or without the token, and sent again
+// after a lost answer only where the service drops the repeat.
+func uploadOp(hasToken, byID bool) *transport.Op {
+	op := &transport.Op{
 		Name: "UploadDeposit", Method: http.MethodPost, Path: "/mobile/deposit",
-		Class: transport.Once, Token: token,
-		IfLost: "the notification may have been taken; look at the payment before uploading it again",
+		Class: transport.Once, IfLost: ifLostOnce,
 	}
+	if hasToken {
+		op.Token = transport.TokenInBody
+	}
+	if byID {
+		op.Class, op.IfLost = transport.Idempotent, ifLostByID
+	}
+	return op
 }
 
 // Notification is a bank notification of the phone (interface §4.6).
 type Notification struct {
+	// ID is the phone's own name for this notification, by which the service can drop a
+	// repeat. Make it once, when the notification comes in, keep it with the
+	// notification, and use it for nothing else: two deposits with equal texts need two IDs.
+	// Empty: none is sent. See Config.DropsRepeatsByID.
+	ID string
 	// Package is the package name of the app that showed it. Required; see Filter.
 	Package string
 	// Title of the notification. Title or one of the texts is required.
@@ -35,26 +46,26 @@ type Notification struct {
 }
 
 // UploadDeposit uploads a notification (POST /mobile/deposit, interface §4.6). The
-// names of the fields are Config.Fields'. The interface shows no answer: its fields
-// come back as they are, nil if the answer was empty. If the answer may have been
-// lost the error is ErrAmbiguous, and UploadDeposit does not try again by itself.
-func (c *Client) UploadDeposit(ctx context.Context, n Notification) (map[string]json.RawMessage, error) {
+// names of the fields are Config.Fields'. The interface shows no answer: Uploaded is empty
+// if the answer was.
+//
+// If the answer may have been lost the error is ErrAmbiguous. For a notification with an ID,
+// where Config.DropsRepeatsByID is set, UploadDeposit tries again by itself, and
+// SafeToRetry is true after that. For any other it does not try again: the deposit might
+// count twice.
+func (c *Client) UploadDeposit(ctx context.Context, n Notification) (Uploaded, error) {
 	if err := n.validate(); err != nil {
-		return nil, err
+		return Uploaded{}, err
 	}
-	op := opUploadNoTok
-	if c.hasToken {
-		op = opUpload
+	op := c.upload
+	if n.ID != "" {
+		op = c.uploadByID
 	}
-	reply, failure := c.caller.Do(ctx, op, "", c.encode(n), func(string) bool { return false })
+	reply, failure := c.caller.Do(ctx, op, "", c.encode(n), isUploaded)
 	if failure != nil {
-		return nil, newError(failure)
+		return Uploaded{}, newError(failure)
 	}
-	var answer map[string]json.RawMessage
-	for name, raw := range wire.Members(reply.Object) {
-		answer = wire.Keep(answer, name, raw, c.caller.Transport.Redactor().Bytes)
-	}
-	return answer, nil
+	return c.uploaded(reply.Object), nil
 }
 
 func (n *Notification) validate() error {
@@ -65,7 +76,7 @@ func (n *Notification) validate() error {
 		return &ValidationError{"UploadDeposit", "Text", "is empty, and so are Title and Subtitle: there is nothing to recognise"}
 	}
 	for _, f := range []struct{ name, value string }{
-		{"Package", n.Package}, {"Title", n.Title}, {"Subtitle", n.Subtitle}, {"Text", n.Text},
+		{"ID", n.ID}, {"Package", n.Package}, {"Title", n.Title}, {"Subtitle", n.Subtitle}, {"Text", n.Text},
 	} {
 		if !utf8.ValidString(f.value) {
 			return &ValidationError{"UploadDeposit", f.name, "is not valid UTF-8"}
@@ -79,7 +90,7 @@ func (c *Client) encode(n Notification) []byte {
 	b := []byte{'{'}
 	for _, f := range []struct{ name, value string }{
 		{c.fields.Package, n.Package}, {c.fields.Title, n.Title},
-		{c.fields.Subtitle, n.Subtitle}, {c.fields.Text, n.Text},
+		{c.fields.Subtitle, n.Subtitle}, {c.fields.Text, n.Text}, {c.fields.ID, n.ID},
 	} {
 		if f.value == "" {
 			continue

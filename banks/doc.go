@@ -15,9 +15,17 @@
 //
 // # Errors
 //
-// Errors of a call are *Error. An upload whose answer may have been lost is not sent
-// again by itself: the error is ErrAmbiguous. SafeToRetry tells whether calling again
-// is without risk.
+// Errors of a call are *Error. SafeToRetry reports whether it is safe to call again. What is
+// tried again by itself, and what never:
+//
+//	                        List  upload  upload with ID and DropsRepeatsByID
+//	surely not sent         yes   yes     yes
+//	429, 503 + Retry-After  yes   yes     yes
+//	answer may be lost      yes   no      yes
+//
+// An upload whose answer may have been lost gives ErrAmbiguous. Without an ID nobody but
+// the service's operator can tell whether it was taken. Give each notification an ID, and
+// upload it again with the same one, where the service drops repeats by it.
 //
 // # The sign §
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/depositpay/depositpay-go/banks"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 )
@@ -149,6 +150,7 @@ var owners = map[string]reflect.Type{
 	"Deposit":         reflect.TypeFor[mockserver.Deposit](),
 	"Fault":           reflect.TypeFor[mockserver.Fault](),
 	"payments.Config": reflect.TypeFor[payments.Config](),
+	"banks.Config":    reflect.TypeFor[banks.Config](),
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

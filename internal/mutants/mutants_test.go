@@ -163,6 +163,11 @@ var mutants = []mutant{
 		"./banks", "TestRetryTable",
 	},
 	{
+		"an upload with an id is sent twice where the service does not drop it", "banks/config.go",
+		"uploadByID: uploadOp(hasToken, cfg.DropsRepeatsByID)", "uploadByID: uploadOp(hasToken, true)",
+		"./banks", "TestUploadByID",
+	},
+	{
 		"a negative confirm is answered as handled", "webhook/deliver.go",
 		"return answer{http.StatusTooManyRequests, OutcomeUnconfirmed, err}", "return answer{http.StatusOK, OutcomeAccepted, nil}",
 		"./webhook", "TestForgedBeforePaying",
