@@ -153,8 +153,7 @@ func (b *Inbox) pageQuery(f Filter, after int64, key string, size int) (query st
 // inStage is the condition that a payment is in a stage, in the words of the partial index
 // that has it, which SQLite wants to see.
 func inStage(s Stage) string {
-	switch s {
-	case StageHint, StageReview, StageDead:
+	if s == StageHint || s == StageReview || s == StageDead {
 		return fmt.Sprintf("stage IN (1, 4, 5) AND stage = %d", s)
 	}
 	return fmt.Sprintf("stage = %d", s)
