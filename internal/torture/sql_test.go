@@ -27,7 +27,8 @@ func (c *shop) connector(pg pgx.ConnConfig) pgtest.Rewriting {
 			if !strings.HasPrefix(statement, claimStart) {
 				return statement
 			}
-			return mustReplace(statement, "+ $2, attempt", fmt.Sprintf("+ least($2::bigint, %d), attempt", shortLease.Microseconds()))
+			short := fmt.Sprintf("least($2::bigint, %d)", shortLease.Microseconds())
+			return mustReplace(statement, "+ $2, wait = $2, attempt", "+ "+short+", wait = "+short+", attempt")
 		},
 		Exec: func(statement string) string {
 			if c.Mutant == doneAtEnd && strings.HasPrefix(statement, fenceStart) {
