@@ -205,7 +205,7 @@ func TestOneTokenOrASource(t *testing.T) {
 func TestEveryTokenIsRedacted(t *testing.T) {
 	t.Parallel()
 	var used []string
-	for n := range 40 {
+	for n := range 12 {
 		used = append(used, fmt.Sprintf("test_cAnArY%d", n)) // some are the beginning of others
 	}
 	s := listen(t, func(int, rawserver.Request) rawserver.Action {
