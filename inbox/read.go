@@ -34,6 +34,9 @@ type Entry struct {
 	// it is "refused" if the service has said no to each confirm of it, "doubt" if it is not
 	// known how one ended, and "asked" or empty while one is under way.
 	Reason string
+	// Rejected reports whether the payment is dead because of Reject: a handler that gave up
+	// after a later Retry or Approve clears it.
+	Rejected bool
 	// Attempt is how often it was claimed; Tries how often since it was last retried by hand.
 	Attempt int64
 	Tries   int
@@ -50,7 +53,9 @@ type Entry struct {
 var ErrNotFound = errors.New("inbox: no such payment")
 
 const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, attempt, tries, seen, first_seen,
-	CASE WHEN stage = 2 AND leased > run_at THEN leased ELSE run_at END, coalesce(done_at, 0)
+	CASE WHEN stage = 2 AND leased > run_at THEN leased ELSE run_at END, coalesce(done_at, 0),
+	stage = 5 AND reason LIKE 'rejected: %' AND 'reject' =
+		(SELECT action FROM {p}audit AS a WHERE a.payment_id = {p}payments.payment_id ORDER BY audit_id DESC LIMIT 1)
 	FROM {p}payments`
 
 // Get returns one payment by its key, the payment id. The error is ErrNotFound if the
@@ -163,10 +168,11 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	var e Entry
 	var record string
 	var firstSeen, runAt, doneAt int64
-	if err := rows.Scan(&e.Key, &e.Stage, &e.Sources, &e.Own, &record, &e.Reason, &e.Attempt, &e.Tries, &e.Seen, &firstSeen, &runAt, &doneAt); err != nil {
+	var rejected sql.NullBool
+	if err := rows.Scan(&e.Key, &e.Stage, &e.Sources, &e.Own, &record, &e.Reason, &e.Attempt, &e.Tries, &e.Seen, &firstSeen, &runAt, &doneAt, &rejected); err != nil {
 		return e, err
 	}
-	e.Reason = restored(e.Reason)
+	e.Reason, e.Rejected = restored(e.Reason), rejected.Bool
 	e.FirstSeen = time.UnixMicro(firstSeen).UTC()
 	if runAt < never && (e.Stage == StageHint || e.Stage == StageExpected || e.Stage == StageReady) {
 		e.RunAt = time.UnixMicro(runAt).UTC()

@@ -61,6 +61,7 @@ func Exercise(t *testing.T, open func(t *testing.T) Database) {
 		{"CrashingPaymentIsParked", testCrashingPayment},
 		{"InOrder", testInOrder},
 		{"ApproveRejectRetry", testManual},
+		{"Rejected", testRejected},
 		{"HintIsConfirmed", testHint},
 		{"ForgedHintBeforePaying", testForgedHint},
 		{"HintsAreBounded", testHintsBounded},

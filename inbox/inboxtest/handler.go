@@ -261,11 +261,43 @@ func testManual(t *testing.T, open func(*testing.T) Database) {
 
 	key = bad.ID.String()
 	require.NoError(t, s.box.Reject(t.Context(), key, decision))
-	require.Equal(t, "rejected: unknown_order", s.await(key, inbox.StageDead).Reason)
+	dead := s.await(key, inbox.StageDead)
+	require.Equal(t, "rejected: unknown_order", dead.Reason)
+	require.True(t, dead.Rejected)
 	// Run again by hand, it is checked again.
 	require.NoError(t, s.box.Retry(t.Context(), key, decision))
 	s.await(key, inbox.StageReview)
 	require.Zero(t, s.effects(key))
+}
+
+// testRejected: Rejected is set by the last decision of a person, whatever a handler says.
+func testRejected(t *testing.T, open func(*testing.T) Database) {
+	s := newShop(t, open, nil)
+	s.setHandler(func(context.Context, *sql.Tx, payments.Payment) error {
+		return inbox.Cancel(errors.New("rejected: by the game"))
+	})
+	s.run()
+	p := paid("nobody's", 1)
+	key := p.ID.String()
+	s.accept(p)
+	require.False(t, s.await(key, inbox.StageReview).Rejected)
+	require.NoError(t, s.box.Approve(t.Context(), key, decision))
+	dead := s.await(key, inbox.StageDead)
+	require.Contains(t, dead.Reason, "rejected: by the game")
+	require.False(t, dead.Rejected, "a handler gave up")
+
+	require.NoError(t, s.box.Retry(t.Context(), key, decision))
+	other := paid("nobody's", 1)
+	s.accept(other)
+	s.await(other.ID.String(), inbox.StageReview)
+	require.NoError(t, s.box.Reject(t.Context(), other.ID.String(), decision))
+	s.await(key, inbox.StageDead)
+	rejected := map[string]bool{}
+	for e, err := range s.box.List(t.Context(), inbox.Filter{Stages: []inbox.Stage{inbox.StageDead}}) {
+		require.NoError(t, err)
+		rejected[e.Key] = e.Rejected
+	}
+	require.Equal(t, map[string]bool{key: false, other.ID.String(): true}, rejected)
 }
 
 // testShutdown: Run returns once what is in flight has ended, and its result is there.

@@ -88,7 +88,7 @@ func (d *Desk) rejectPayment(ctx context.Context, key string, by inbox.Decision)
 
 // rejectedReview tells that a person has rejected it in review. Retry checks it again.
 func rejectedReview(e inbox.Entry) bool {
-	return e.Stage == inbox.StageDead && strings.HasPrefix(e.Reason, "rejected: ")
+	return e.Rejected
 }
 
 func (d *Desk) retry(ctx context.Context, out io.Writer, actor string, args []string) error {
