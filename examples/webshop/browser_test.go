@@ -45,7 +45,6 @@ func TestCustomer(t *testing.T) {
 			t.Parallel()
 			w := start(t)
 			page := browser.Open(t, chrome.Options{Lang: c.lang, Width: c.width, Height: c.height})
-			page.Go(w.mock.URL() + "/store/") // so that the page may go to the checkout
 			page.Go(w.url)
 			look := func(name string) {
 				t.Helper()
@@ -59,18 +58,21 @@ func TestCustomer(t *testing.T) {
 			look("2-cart")
 			page.Fill("#contact", testContact)
 			page.Submit("#place")
+			page.WaitText(".big", c.waiting)
+			look("3-waiting")
 			seller := map[string]string{"en": "Dal Goods", "ko": "달 가게"}[c.lang]
-			page.WaitText("h1", seller)
-			require.True(t, strings.HasPrefix(page.URL(), w.mock.CheckoutURL()), "the checkout page of the service")
-			payToken := strings.TrimPrefix(page.URL(), w.mock.CheckoutURL()+"/")
-			page.Fill("#payer", "김민수")
-			page.Submit("#payer-form button")
-
+			var link string
+			page.Eval(`document.querySelector("#pay[target=_blank]").href`, &link) // this page stays open
+			payToken := strings.TrimPrefix(link, w.mock.CheckoutURL()+"/")
+			checkout := browser.Open(t, chrome.Options{Lang: c.lang})
+			checkout.Go(link)
+			checkout.WaitText("h1", seller)
+			checkout.Fill("#payer", "김민수")
+			checkout.Submit("#payer-form button")
 			page.Go(w.url + "/orders")
-			look("3-orders")
+			look("4-orders")
 			page.Submit(".list a")
 			page.WaitText(".big", c.waiting)
-			look("4-waiting")
 			var ok bool
 			page.Eval(drawn, &ok)
 			page.Eval(watchShifts, &ok)
@@ -98,16 +100,12 @@ func TestWithoutScripts(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	page := chrome.Start(t).Open(t, chrome.Options{NoScript: true, Width: 360})
-	page.Go(w.mock.URL() + "/store/")
 	page.Go(w.url)
 	page.Submit(".card:nth-child(2) button")
 	page.Fill("#contact", testContact)
 	page.Submit("#place")
-	payToken := strings.TrimPrefix(page.URL(), w.mock.CheckoutURL()+"/")
-	page.Go(w.url + "/orders")
-	page.Submit(".list a")
 	page.WaitText(".big", "Waiting for your deposit")
-	w.pay(payToken, 0)
+	w.pay(w.mock.Payments()[0].ID, 0)
 	page.WaitText(".big", "Paid. Thank you!")
 }
 

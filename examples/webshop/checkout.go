@@ -16,7 +16,8 @@ import (
 // errOutdated is for forms that show something that has changed meanwhile.
 var errOutdated = errors.New("webshop: the page was out of date")
 
-// placeOrder makes an order of the cart's form and sends the customer to the checkout page.
+// placeOrder makes an order of the cart's form and shows its page, whose button opens the
+// checkout page of the service: that one has no way back, and the order's page stays open.
 func (s *shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	lines, err := cartForm(r)
 	if err != nil {
@@ -35,7 +36,13 @@ func (s *shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.remember(w, r, o.ID)
 	s.writeCart(w, nil)
-	return s.toCheckout(w, r, o)
+	if o.Status == open && o.PayToken == "" {
+		if err := s.payLink(r.Context(), o); err != nil {
+			slog.Warn("webshop: no payment link; the order page offers to try again", "order", o.ID, "error", err)
+		}
+	}
+	http.Redirect(w, r, "/orders/"+o.ID, http.StatusSeeOther)
+	return nil
 }
 
 // newOrder places the order if the goods are there and the customer can be reached; otherwise
@@ -58,25 +65,6 @@ func (s *shop) newOrder(w http.ResponseWriter, r *http.Request, id uuid.UUID, li
 	return s.place(r.Context(), id, lines, chosen(r), contact)
 }
 
-// toCheckout sends the customer to pay, with a payment made now if there is none yet.
-func (s *shop) toCheckout(w http.ResponseWriter, r *http.Request, o order) error {
-	here := "/orders/" + o.ID
-	if o.Status != open {
-		http.Redirect(w, r, here, http.StatusSeeOther)
-		return nil
-	}
-	link, err := s.checkoutURL(o.PayToken)
-	if o.PayToken == "" {
-		link, err = s.payLink(r.Context(), o)
-	}
-	if err != nil {
-		slog.Warn("webshop: no payment link; the order page offers to try again", "order", o.ID, "error", err)
-		link = here
-	}
-	http.Redirect(w, r, link, http.StatusSeeOther) //nolint:gosec // to the checkout page of the settings, or to the order
-	return nil
-}
-
 // newLink creates a further payment for an open order, for a customer whose link has
 // gone. Both stay valid: if both are paid, the second sum is owed to the customer.
 func (s *shop) newLink(w http.ResponseWriter, r *http.Request) error {
@@ -87,11 +75,10 @@ func (s *shop) newLink(w http.ResponseWriter, r *http.Request) error {
 	if o.Status != open {
 		return errOutdated
 	}
-	link, err := s.payLink(r.Context(), o)
-	if err != nil {
+	if err := s.payLink(r.Context(), o); err != nil {
 		return err
 	}
-	http.Redirect(w, r, link, http.StatusSeeOther) //nolint:gosec // to the checkout page of the settings, or to the order
+	http.Redirect(w, r, "/orders/"+o.ID, http.StatusSeeOther)
 	return nil
 }
 
@@ -130,8 +117,8 @@ func isUUID(s string) bool {
 	return err == nil && id.String() == s
 }
 
-// remembered is how many orders a browser keeps in its cookie, the newest first: the
-// checkout page has no way back, so the shop's header leads there.
+// remembered is how many orders a browser keeps in its cookie, the newest first, for "My
+// orders" in the shop's header.
 const remembered = 8
 
 func remember(r *http.Request) (ids []string) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,8 +71,28 @@ const testContact = "010-1234-5678"
 func (v *visitor) order(product string, count int) (id, payToken string) {
 	v.t.Helper()
 	id = uuid.NewString()
-	link := v.done("/orders", "order", id, "count-"+product, fmt.Sprint(count), "contact", testContact)
-	return id, link[strings.LastIndexByte(link, '/')+1:]
+	if v.done("/orders", "order", id, "count-"+product, fmt.Sprint(count), "contact", testContact) == "/cart" {
+		return id, "" // there are none left
+	}
+	return id, v.payment(id)
+}
+
+// again gets a new payment link of an order and returns its payment.
+func (v *visitor) again(id string) (payToken string) {
+	v.t.Helper()
+	require.Equal(v.t, "/orders/"+id, v.done("/orders/"+id+"/pay"))
+	return v.payment(id)
+}
+
+var payButton = regexp.MustCompile(`id="pay" href="[^"]*/([0-9a-f-]{36})" target="_blank"`)
+
+// payment is the payment that the button of an order's page leads to; empty if there is none.
+func (v *visitor) payment(id string) string {
+	v.t.Helper()
+	if m := payButton.FindStringSubmatch(v.get("/orders/" + id)); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // shows waits until a page has all texts.

@@ -15,7 +15,7 @@ import (
 
 // guide is what somebody needs who has just started the demo.
 const guide = `bank phone    %s/_mock/ui/phone   (play the customer's bank here)
-my orders     http://%s/orders   (an order turns to paid here; the checkout page has no way back)
+my orders     http://%s/orders   (an order turns to paid on its page, by itself)
 password      %s   (of the back office, for this run)
 `
 

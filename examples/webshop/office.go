@@ -14,6 +14,8 @@ func (s *shop) officeRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /office/login", s.page(s.login))
 	mux.HandleFunc("POST /office/logout", s.page(s.logout))
 	mux.HandleFunc("GET /office", s.inside(s.showOffice))
+	mux.HandleFunc("GET /office/orders/{id}", s.inside(s.showOfficeOrder))
+	mux.HandleFunc("POST /office/orders/{id}/sent", s.inside(s.markSent))
 	mux.HandleFunc("GET /office/review", s.inside(s.showReview))
 	mux.HandleFunc("POST /office/review", s.inside(s.decide))
 	mux.HandleFunc("GET /office/failed", s.inside(s.showFailed))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -157,9 +156,6 @@ func orderOfRecord(e inbox.Entry) string {
 	return fmt.Sprintf("%.100s", plain(e.Payment.Identifier))
 }
 
-// isRejected tells a payment that was rejected by hand from one whose handler gave up.
-func isRejected(e inbox.Entry) bool { return strings.HasPrefix(e.Reason, "rejected: ") }
-
 // goesBack tells whether a dead payment is decided on: its money goes back. It is not if the
 // books have another sum than the record, which the service has mended then.
 func goesBack(e inbox.Entry, sum int64, booked bool) (decided bool) {
@@ -169,7 +165,7 @@ func goesBack(e inbox.Entry, sum int64, booked bool) (decided bool) {
 	if booked && names(e) {
 		return sum == whole(e.Payment.PaidAmount)
 	}
-	return booked || isRejected(e)
+	return booked || e.Rejected
 }
 
 // lineOf is the sum that the books have of a payment, if it is on them.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -131,6 +132,10 @@ func (s *shop) years(t *testing.T, decided, failed int) (keys []string) {
 		_, err = s.db.write.ExecContext(t.Context(), `INSERT INTO depositpay_payments (payment_id, stage, record, reason, run_at, first_seen, ready_at)
 			VALUES ($1, 5, $2, $3, $4, $4, $4)`, e.Key, string(record), reason, int64(n))
 		require.NoError(t, err)
+		if strings.HasPrefix(reason, "rejected: ") {
+			_, err = s.db.write.ExecContext(t.Context(), `INSERT INTO depositpay_audit (payment_id, action, actor, reason, at) VALUES ($1, 'reject', 'Mina', 'x', 1)`, e.Key)
+			require.NoError(t, err)
+		}
 	}
 	slices.Sort(keys)
 	return keys

@@ -52,13 +52,17 @@ type officeView struct {
 	Orders               []orderView
 	Review, Failed, Owed int64
 	Every                bool   // the orders without money, too
+	Search               string // what was looked for; then these orders alone
 	Further              bool   // this is not the beginning of the list
 	Next                 string // where it goes on; empty at its end
 }
 
 // Heading is the key of the text above the list.
 func (v officeView) Heading() string {
-	if v.Every {
+	switch {
+	case v.Search != "":
+		return "office.found"
+	case v.Every:
 		return "office.all"
 	}
 	return "office.funded"
@@ -82,7 +86,7 @@ func (s *shop) showOffice(w http.ResponseWriter, r *http.Request, actor string) 
 	if err != nil {
 		return err
 	}
-	data := officeView{Every: r.URL.Query().Get("show") == "all", Further: from.At != math.MaxInt64}
+	data := officeView{Every: r.URL.Query().Get("show") == "all", Further: from.At != math.MaxInt64, Search: search(r)}
 	failed, err := s.countTasks(r.Context(), &data)
 	if err != nil {
 		return err
@@ -122,11 +126,14 @@ func (s *shop) countTasks(ctx context.Context, data *officeView) (failed []inbox
 // listOrders are the ids of the orders of a page. Of those with money, the first page begins
 // with the ones that wait for something.
 func (s *shop) listOrders(ctx context.Context, data *officeView, from place, failed []inbox.Entry) (ids []string, err error) {
-	query := selectEvery
-	if !data.Every {
+	query, args := selectEvery, []any{from.At, from.Key, officePage + 1}
+	switch {
+	case data.Search != "":
+		query, args = selectFound, foundArgs(data.Search)
+	case !data.Every:
 		query = selectFunded
 	}
-	found, err := all(ctx, s.db.read, scanListed, query, from.At, from.Key, officePage+1)
+	found, err := all(ctx, s.db.read, scanListed, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +141,7 @@ func (s *shop) listOrders(ctx context.Context, data *officeView, from place, fai
 		found = found[:officePage]
 		data.Next = found[officePage-1].String()
 	}
-	if !data.Every && !data.Further {
+	if !data.Every && !data.Further && data.Search == "" {
 		first, err := s.unbooked(ctx, failed)
 		if err != nil {
 			return nil, err

@@ -145,6 +145,8 @@ func TestOfficePlans(t *testing.T) {
 			{strings.ReplaceAll(selectPaidBy, "{payments}", list(2)), "pay_links", []any{"p7", "p8"}},
 			{`SELECT payment, amount FROM deposits WHERE payment IN ` + list(2), "deposits_pkey|sqlite_autoindex_deposits", []any{"p7", "p8"}},
 			{countOwed, "deposits_owed", nil},
+			{selectFound, "contacts_by_contact", foundArgs("12345678")},
+			{selectFound, "pay_links", foundArgs("x")},
 		} {
 			plan := w.plan(c.query, c.args...)
 			require.Regexp(t, c.index, plan, c.query)
@@ -188,6 +190,7 @@ func (w *world) years() {
 		`INSERT INTO pay_links (payment, order_id) SELECT 'p'||n, 'o'||n FROM generate_series(1, 20000) n`,
 		`INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back)
 			SELECT 'p'||n, 'o'||n, 1, 'DEPOSIT', n, 'paid', 0 FROM generate_series(1, 10000) n`,
+		`INSERT INTO contacts (order_id, contact) SELECT 'o'||n, '010-'||n FROM generate_series(1, 20000) n`,
 		`ANALYZE`,
 	} {
 		_, err := w.shop.db.write.ExecContext(w.t.Context(), statement)
@@ -196,7 +199,7 @@ func (w *world) years() {
 }
 
 var (
-	rowOfOrder = regexp.MustCompile(`<th scope="row"><a href="/orders/([0-9a-f-]{36})">`)
+	rowOfOrder = regexp.MustCompile(`<th scope="row"><a href="/office/orders/([0-9a-f-]{36})">`)
 	toOlder    = regexp.MustCompile(`id="older" rel="next" href="([^"]+)"`)
 )
 
@@ -214,4 +217,67 @@ func older(page string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// TestOfficeOrder: the shopkeeper finds an order by its number, a payment or the contact, sees
+// it with both, and marks it sent once, which the customer reads.
+func TestOfficeOrder(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		v, keeper := w.visitor(), w.keeper()
+		id, payToken := v.order("tea", 1)
+		v.order("cup", 1)
+		at := "/office/orders/" + id
+		resp, err := w.visitor().client.Get(w.url + at)
+		require.NoError(t, err)
+		read(t, resp)
+		require.Equal(t, "/office/login", resp.Header.Get("Location"), "for the shopkeeper alone")
+		require.NotContains(t, keeper.get(at), "I have sent the goods", "it is not paid")
+		refused, _ := keeper.post(at+"/sent", nil)
+		require.Equal(t, http.StatusConflict, refused.StatusCode)
+
+		w.pay(payToken, 0)
+		v.shows("/orders/"+id, "Paid. Thank you!", "We will send your goods soon.")
+		keeper.shows(at, testContact, payToken, "I have sent the goods")
+		for _, q := range []string{id[:8], strings.ToUpper(id[:8]), id, payToken} {
+			require.Equal(t, []string{id}, ordersOn(keeper.get("/office?q="+q)), q)
+		}
+		require.Len(t, ordersOn(keeper.get("/office?q=01012345678")), 2, "hyphens do not count")
+		require.Contains(t, keeper.get("/office?q=0101234567"), "There is none.")
+		keeper.get("/office?q=%00%ff%27")
+
+		require.Equal(t, at, keeper.done(at+"/sent"))
+		refused, _ = keeper.post(at+"/sent", nil)
+		require.Equal(t, http.StatusConflict, refused.StatusCode, "once")
+		keeper.shows(at, "Sent by Mina on")
+		require.Contains(t, keeper.get("/office?q="+id), `<span class="badge ok">Sent</span>`)
+		v.shows("/orders/"+id, "We sent your goods on")
+		require.NotContains(t, v.get("/orders/"+id), "Mina")
+	})
+}
+
+// TestOfficeOrderPage: search, page and button work without scripts, on a phone.
+func TestOfficeOrderPage(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v := w.visitor()
+	id, payToken := v.order("tea", 1)
+	w.pay(payToken, 0)
+	v.shows("/orders/"+id, "Paid. Thank you!")
+	page := chrome.Start(t).Open(t, chrome.Options{Lang: "ko", Width: 360, NoScript: true})
+	page.Go(w.url + "/office/login")
+	page.Fill("#name", "미나")
+	page.Fill("#password", testPassword)
+	page.Submit("#enter")
+	page.Fill("#q", "010 1234 5678")
+	page.Submit("#find")
+	page.WaitText("h2", "찾은 주문")
+	page.Audit()
+	page.Screenshot("webshop-office-found-ko")
+	page.Submit("#orders th a")
+	page.WaitText("dd", testContact)
+	page.Submit("#sent")
+	page.WaitText("main", "미나 님이 보냄")
+	page.Audit()
+	page.Screenshot("webshop-office-order-ko")
 }

@@ -40,8 +40,10 @@ func sum(lines []line) (total int64) {
 type order struct {
 	ID, Status, Lang, PayToken string
 	Contact                    string // for the back office alone: others may know the order's address
+	SentBy                     string // who has sent the goods
 	Total, Links               int64
 	CreatedAt, Deadline        time.Time
+	SentAt                     time.Time // the zero time before
 	Lines                      []line
 }
 
@@ -81,24 +83,21 @@ func (s *shop) place(ctx context.Context, id uuid.UUID, lines []line, in lang, c
 	return s.order(ctx, id.String())
 }
 
-// payLink creates a payment for an open order and returns where the customer pays it.
-func (s *shop) payLink(ctx context.Context, o order) (string, error) {
+// payLink creates a payment for an open order; the order's page links to where it is paid.
+func (s *shop) payLink(ctx context.Context, o order) error {
 	result, err := s.db.write.ExecContext(ctx, `UPDATE orders SET links = links + 1 WHERE id = $1 AND status = 'open' AND links < $2`, o.ID, maxLinks)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return "", errors.Join(err, errNoLink)
+		return errors.Join(err, errNoLink)
 	}
 	created, err := s.box.Create(ctx, o.request())
 	if err != nil {
-		return "", errors.Join(err, s.uncountLink(context.WithoutCancel(ctx), o.ID))
+		return errors.Join(err, s.uncountLink(context.WithoutCancel(ctx), o.ID))
 	}
 	// The payment exists now: this is no time to give up with the customer's browser.
-	if err := s.keepLink(context.WithoutCancel(ctx), o.ID, created.PayToken.String()); err != nil {
-		return "", err
-	}
-	return s.client.CheckoutURL(created.PayToken)
+	return s.keepLink(context.WithoutCancel(ctx), o.ID, created.PayToken.String())
 }
 
 func (s *shop) keepLink(ctx context.Context, id, payToken string) error {
@@ -135,13 +134,14 @@ func (s *shop) cancel(ctx context.Context, id string) error {
 	return err
 }
 
-const selectOrder = `SELECT id, status, lang, pay_token, total, links, created_at, deadline, coalesce(contact, '')
-	FROM orders LEFT JOIN contacts ON order_id = id`
+const selectOrder = `SELECT id, status, lang, pay_token, total, links, created_at, deadline, coalesce(contact, ''),
+	coalesce(sent_at, 0), coalesce(sent_by, '')
+	FROM orders LEFT JOIN contacts ON contacts.order_id = id LEFT JOIN shipments ON shipments.order_id = id`
 
 func scanOrder(rows *sql.Rows, o *order) error {
-	var created, deadline int64
-	err := rows.Scan(&o.ID, &o.Status, &o.Lang, &o.PayToken, &o.Total, &o.Links, &created, &deadline, &o.Contact)
-	o.CreatedAt, o.Deadline = time.Unix(created, 0), time.Unix(deadline, 0)
+	var created, deadline, sent int64
+	err := rows.Scan(&o.ID, &o.Status, &o.Lang, &o.PayToken, &o.Total, &o.Links, &created, &deadline, &o.Contact, &sent, &o.SentBy)
+	o.CreatedAt, o.Deadline, o.SentAt = time.Unix(created, 0), time.Unix(deadline, 0), since(sent)
 	return err
 }
 

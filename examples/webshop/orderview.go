@@ -71,7 +71,8 @@ type orderView struct {
 	Link     string // where to pay; empty if that makes no sense now
 	Came     int64  // won that is here and not decided on
 	Deposits []deposit
-	used     bool // the newest link has been paid
+	used     bool          // the newest link has been paid
+	entries  []inbox.Entry // its payments in the ledger
 }
 
 // StateKey is the key of the text that says how the order stands.
@@ -153,6 +154,9 @@ func (s *shop) hear(ctx context.Context, v *orderView) error {
 			return err
 		}
 		v.hear(e)
+		if err == nil {
+			v.entries = append(v.entries, e)
+		}
 	}
 	return nil
 }
@@ -182,7 +186,7 @@ func (o *orderView) hear(e inbox.Entry) {
 	switch {
 	case e.Stage == inbox.StageDone, slices.ContainsFunc(o.Deposits, func(d deposit) bool { return d.Payment == e.Key }):
 		return // a deposit by now
-	case isRejected(e): // without money, or it would be a deposit
+	case e.Rejected: // without money, or it would be a deposit
 		o.refuse()
 		return
 	}

@@ -19,6 +19,13 @@ CREATE TABLE IF NOT EXISTS contacts (
 	order_id TEXT PRIMARY KEY,
 	contact  TEXT NOT NULL
 );
+CREATE INDEX IF NOT EXISTS contacts_by_contact ON contacts (lower(replace(replace(contact, '-', ''), ' ', '')));
+-- When the goods of a paid order were sent, and by whom.
+CREATE TABLE IF NOT EXISTS shipments (
+	order_id TEXT PRIMARY KEY,
+	sent_at  BIGINT NOT NULL,
+	sent_by  TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS order_lines (
 	order_id TEXT NOT NULL,
 	product  TEXT NOT NULL,

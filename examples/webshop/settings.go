@@ -85,12 +85,3 @@ func (s settings) check() error {
 	}
 	return nil
 }
-
-// checkoutOrigin is what the browser may be sent to besides the shop.
-func (s settings) checkoutOrigin() string {
-	u, err := url.Parse(s.CheckoutURL)
-	if err != nil {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
-}

@@ -19,8 +19,8 @@ var texts = merged(map[string][2]string{
 	"cart.count":   {"Quantity of %s", "%s 수량"},
 	"cart.short":   {"Only %d left. Please order fewer.", "%d개만 남았습니다. 수량을 줄여 주세요."},
 	"cart.update":  {"Update", "수량 바꾸기"},
-	"cart.order":   {"Order and pay", "주문하고 결제하기"},
-	"cart.advice":  {"You pay by bank deposit on the next page. We set the goods aside when your deposit arrives.", "다음 화면에서 무통장 입금으로 결제합니다. 입금이 확인되면 상품을 준비합니다."},
+	"cart.order":   {"Order", "주문하기"},
+	"cart.advice":  {"You pay by bank deposit; the order page leads to the payment page. We set the goods aside when your deposit arrives.", "무통장 입금으로 결제합니다. 주문 화면에서 결제 화면을 열 수 있습니다. 입금이 확인되면 상품을 준비합니다."},
 	"item":         {"Item", "상품"},
 	"quantity":     {"Quantity", "수량"},
 	"price":        {"Price", "금액"},
@@ -57,6 +57,7 @@ var texts = merged(map[string][2]string{
 	"rejected.advice":   {"The order is not paid. You may pay again, or cancel it.", "주문이 아직 결제되지 않았습니다. 다시 결제하거나 주문을 취소할 수 있습니다."},
 	"rejected.over":     {"The order is not paid, and takes no more payments. Please cancel it and order anew.", "주문이 결제되지 않았고, 이 주문으로는 더 결제할 수 없습니다. 주문을 취소하고 다시 주문해 주세요."},
 	"paid.advice":       {"You need not do anything. We will send your goods soon.", "더 하실 일은 없습니다. 상품을 곧 보내 드립니다."},
+	"paid.sent":         {"We sent your goods on %s.", "%s에 상품을 보냈습니다."},
 	"cancelled.advice":  {"Please do not pay any more. Money that comes all the same goes back to you.", "더 이상 입금하지 마세요. 입금된 금액이 있으면 돌려 드립니다."},
 	"sold_out.advice":   {"We are sorry. Please do not pay again: you get the whole sum back.", "죄송합니다. 다시 입금하지 마세요. 입금액을 모두 돌려 드립니다."},
 

@@ -46,7 +46,7 @@ func (s *shop) handler() http.Handler {
 // secure keeps a page to itself: nothing of other hosts, nothing inline, no frame around it.
 func (s *shop) secure(next http.Handler) http.Handler {
 	policy := "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
-		"form-action 'self' " + s.checkoutOrigin() + "; base-uri 'none'; frame-ancestors 'none'"
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
