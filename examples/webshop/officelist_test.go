@@ -144,7 +144,9 @@ func TestOfficePlans(t *testing.T) {
 			{selectFunded, "deposits_by_time", []any{int64(1e9), "x", officePage}},
 			{strings.ReplaceAll(selectPaidBy, "{payments}", list(2)), "pay_links", []any{"p7", "p8"}},
 			{`SELECT payment, amount FROM deposits WHERE payment IN ` + list(2), "deposits_pkey|sqlite_autoindex_deposits", []any{"p7", "p8"}},
-			{countOwed, "deposits_owed", nil},
+			{countOwed, "deposits_to_return", nil},
+			{selectOwed, "deposits_to_return", []any{owedPage}},
+			{selectReturned, "deposits_returned", []any{owedPage}},
 			{selectFound, "contacts_by_contact", foundArgs("12345678")},
 			{selectFound, "pay_links", foundArgs("x")},
 		} {
@@ -190,6 +192,8 @@ func (w *world) years() {
 		`INSERT INTO pay_links (payment, order_id) SELECT 'p'||n, 'o'||n FROM generate_series(1, 20000) n`,
 		`INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back)
 			SELECT 'p'||n, 'o'||n, 1, 'DEPOSIT', n, 'paid', 0 FROM generate_series(1, 10000) n`,
+		`INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back, returned_at, returned_by)
+			SELECT 'r'||n, 'o'||n, 1, 'DEPOSIT', n, 'rejected', 1, n, 'Mina' FROM generate_series(1, 10000) n`,
 		`INSERT INTO contacts (order_id, contact) SELECT 'o'||n, '010-'||n FROM generate_series(1, 20000) n`,
 		`ANALYZE`,
 	} {

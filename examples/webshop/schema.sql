@@ -53,7 +53,9 @@ CREATE TABLE IF NOT EXISTS deposits (
 );
 CREATE INDEX IF NOT EXISTS deposits_by_order ON deposits (order_id);
 CREATE INDEX IF NOT EXISTS deposits_by_time ON deposits (verified_at, payment);
-CREATE INDEX IF NOT EXISTS deposits_owed ON deposits (verified_at) WHERE give_back > 0 AND returned_at = 0;
+DROP INDEX IF EXISTS deposits_owed; -- of older versions
+CREATE INDEX IF NOT EXISTS deposits_to_return ON deposits (verified_at, payment) WHERE give_back > 0 AND returned_at = 0;
+CREATE INDEX IF NOT EXISTS deposits_returned ON deposits (returned_at DESC, payment) WHERE give_back > 0 AND returned_at > 0;
 -- Records that name no payment, and came before the service was asked for all that are open.
 CREATE TABLE IF NOT EXISTS asked (
 	record TEXT PRIMARY KEY -- its key in the ledger
