@@ -44,7 +44,7 @@ const sqlPutInOrder = `UPDATE {p}payments SET ordered = 1 WHERE payment_id IN
 // putInOrder prepares what is not done yet for Config.InOrder. It finds each by an index.
 func (b *Inbox) putInOrder(ctx context.Context) error {
 	for _, stage := range []string{"p.stage < 2", "p.stage = 2", "p.stage IN (1, 4, 5)"} {
-		if _, err := b.store.ledger().ExecContext(ctx, b.d.words(strings.Replace(sqlPutInOrder, "/*stage*/", stage, 1))); err != nil {
+		if _, err := b.store.ledger().execLong(ctx, b.d.words(strings.Replace(sqlPutInOrder, "/*stage*/", stage, 1))); err != nil {
 			return fmt.Errorf("inbox: Config.InOrder: %w", err)
 		}
 	}

@@ -48,9 +48,9 @@ type life struct {
 const cutLease = time.Second
 
 // goesOn bounds each wait of a life. It is far beyond the lease and a second, because the
-// machine may be slow, and far below what would help without being meant to: the lease of
+// machine may be slow, and below what would help without being meant to: the lease of
 // a confirm (a minute) and the next reconciliation (15 minutes).
-const goesOn = 30 * time.Second
+const goesOn = 50 * time.Second
 
 func newLife(t *testing.T, prefix string, direct, pool *sql.DB, inOrder bool) *life {
 	t.Helper()

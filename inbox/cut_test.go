@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -188,4 +189,33 @@ func TestCuts(t *testing.T) {
 		}
 	}
 	t.Logf("%d statements", len(known))
+}
+
+// TestStalls: a connection that goes silent without an end holds up what waits for it for a
+// while, and not for ever: hand-over goes on, and Run ends.
+func TestStalls(t *testing.T) {
+	t.Parallel()
+	if racing.On {
+		t.Skip("SKIPPED: with the race detector it would only wait as long; make test runs it without it")
+	}
+	db := pgtest.New(t)
+	var running sync.WaitGroup
+	defer running.Wait()
+	for name, part := range map[string]string{
+		"claim": "attempt, tries, approved", "confirms": "attempt, tries, stage", "unpaid": "SET run_at = $3", "outstanding": "own = 1 AND first_seen",
+		"alive": "polls WHERE poll_id = $1 AND closed_at IS NULL AND outcome = ''",
+	} {
+		running.Go(func() {
+			t.Run(name, func(t *testing.T) {
+				var stalled atomic.Bool
+				liveThrough(t, db, name+"_", false, func(m pgwire.Message) pgwire.Action {
+					if m.Kind == "Execute" && strings.Contains(m.Statement, part) && stalled.CompareAndSwap(false, true) {
+						return pgwire.Stall
+					}
+					return pgwire.Pass
+				})
+				assert.True(t, stalled.Load(), "this life did not come to the statement")
+			})
+		})
+	}
 }

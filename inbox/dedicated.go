@@ -47,10 +47,12 @@ const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; " +
 // maxCrossed bounds how often a transaction is repeated that the server undid.
 const maxCrossed = 10
 
-// do makes d a retrier: fn is a transaction.
-func (d *dedicated) do(ctx context.Context, fn func(rowQuerier) error) error {
+// do makes d a retrier: fn is a transaction, and gets the context that bounds it.
+func (d *dedicated) do(ctx context.Context, fn func(context.Context, rowQuerier) error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
 	return d.retry(ctx, func(d *dedicated) error {
-		return d.inTx(ctx, func(c *sql.Conn) error { return fn(c) })
+		return d.inTx(ctx, func(c *sql.Conn) error { return fn(ctx, c) })
 	})
 }
 

@@ -45,6 +45,8 @@ func (b *Inbox) pollAlive(ctx context.Context, line *pollLine) (alive bool, err 
 		err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlAlive), line.id).Scan(&n)
 		return n == 1, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
 		return false, err

@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // pool is the ledger's pool. On PostgreSQL all that runs on it runs READ COMMITTED, whatever
@@ -28,8 +29,23 @@ func (p pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 	return p.db.BeginTx(ctx, opts)
 }
 
+// statementTimeout bounds one statement on PostgreSQL that Run or a caller without a deadline
+// waits for. A connection may go silent without an end: a firewall forgets it, or a network
+// parts. Without a bound the loop that waits for it would never go on, nor Run return.
+const statementTimeout = 20 * time.Second
+
 // ExecContext runs one statement, and again if the server undid it.
 func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if p.d.name == SQLiteStore {
+		return p.db.ExecContext(ctx, query, args...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	return p.execLong(ctx, query, args...)
+}
+
+// execLong is ExecContext for a statement that may take long.
+func (p pool) execLong(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if p.d.name == SQLiteStore {
 		return p.db.ExecContext(ctx, query, args...)
 	}
@@ -59,16 +75,19 @@ func (p pool) QueryContext(ctx context.Context, query string, args ...any) (*poo
 		rows, err := p.db.QueryContext(ctx, query, args...)
 		return &poolRows{Rows: rows}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	tx, err := p.db.BeginTx(ctx, p.options(true))
 	if err != nil {
+		cancel()
 		return nil, err
 	}
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		_ = tx.Rollback()
+		cancel()
 		return nil, err
 	}
-	return &poolRows{Rows: rows, tx: tx}, nil
+	return &poolRows{Rows: rows, tx: tx, cancel: cancel}, nil
 }
 
 // QueryRowContext is QueryContext for one row.
@@ -83,13 +102,15 @@ func (p pool) PingContext(ctx context.Context) error { return p.db.PingContext(c
 type poolRows struct {
 	*sql.Rows
 
-	tx *sql.Tx
+	tx     *sql.Tx
+	cancel context.CancelFunc
 }
 
 func (r *poolRows) Close() error {
 	err := r.Rows.Close()
 	if r.tx != nil {
 		_ = r.tx.Rollback() // it has changed nothing
+		r.cancel()
 	}
 	return err
 }

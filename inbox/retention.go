@@ -68,6 +68,8 @@ func (b *Inbox) dropReceiptBodies(ctx context.Context) (more bool, err error) {
 		_, err = b.store.ledger().ExecContext(ctx, b.d.sql(sqlDateReceipts), from, retentionBatch)
 		return false, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
 		return false, err

@@ -49,19 +49,21 @@ type rowQuerier interface {
 // do twice, and fn may write to nothing outside itself: see queryRows. A test of
 // internal/house keeps that.
 type retrier interface {
-	do(ctx context.Context, fn func(rowQuerier) error) error
+	do(ctx context.Context, fn func(context.Context, rowQuerier) error) error
 }
 
 // once is a retrier that does not retry.
 type once struct{ rowQuerier }
 
-func (o once) do(_ context.Context, fn func(rowQuerier) error) error { return fn(o.rowQuerier) }
+func (o once) do(ctx context.Context, fn func(context.Context, rowQuerier) error) error {
+	return fn(ctx, o.rowQuerier)
+}
 
 // queryRows runs a query and scans every row into a value. If the query is retried, the rows
 // of the tries before are dropped: with the rows of two tries, claims would take more
 // handlers than there are.
 func queryRows[T any](ctx context.Context, on retrier, query string, scan func(*sql.Rows) (T, error), args ...any) (all []T, err error) {
-	err = on.do(ctx, func(q rowQuerier) error {
+	err = on.do(ctx, func(ctx context.Context, q rowQuerier) error {
 		rows, err := q.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ fi
 # The largest tests at their full size, which the race detector would make too slow: the
 # ledger's, and beside them the others, for both wait much.
 large() { CGO_ENABLED=0 go test -count=1 "$@"; }
-ledger() { large -run '^Test(SQLite|PostgreSQL)$/ManyPayments$|^TestFlood$|^TestModel$|^TestNoDoubtIsGivenUp$|^TestProcesses$|^TestFailpoints$|^TestKill' ./inbox ./inbox/inboxtest; }
+ledger() { large -run '^Test(SQLite|PostgreSQL)$/ManyPayments$|^TestFlood$|^TestModel$|^TestNoDoubtIsGivenUp$|^TestProcesses$|^TestFailpoints$|^TestCuts$|^TestStalls$|^TestKill' ./inbox ./inbox/inboxtest; }
 others() {
 	large -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver &&
 		large -run '^TestPowerLoss$' ./inbox/internal/powerloss &&
