@@ -215,6 +215,11 @@ var inboxMutants = []mutant{
 		"./inbox", "TestHintsUnderWayTakePlaces$",
 	},
 	{
+		"a handler's words pass for a person's rejection", "inbox/read.go",
+		" AND 'reject' =\n\t\t(SELECT action FROM {p}audit AS a WHERE a.payment_id = {p}payments.payment_id ORDER BY audit_id DESC LIMIT 1)", "",
+		"./inbox/inboxtest", "TestSQLite$/^Rejected$",
+	},
+	{
 		"an id that is known is refused", "inbox/evict.go",
 		"!h.known && !known[h.id] &&", "!h.known &&",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
