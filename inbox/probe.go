@@ -17,7 +17,7 @@ var ledgerStatements = slices.Concat(opStatements, []string{
 	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
 	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,
 	sqlLookAhead, sqlHowAhead, sqlMoveBack, sqlHintsAhead, sqlMoveHintsBack,
-	sqlStatus, sqlLosses, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
+	sqlStatus, sqlLosses, sqlLongOutstanding, sqlNoID, sqlKnown, sqlIDOf, sqlOwes, sqlSettle, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
 })
 
 // probe has the server analyze each statement, so that a ledger of another shape is refused

@@ -233,7 +233,7 @@ func (c *worker) accept(ctx context.Context, box *inbox.Inbox) {
 const (
 	fenceStart = "UPDATE depositpay_payments SET stage = 3"
 	fenceEnd   = " WHERE payment_id = $1 AND attempt = $2 AND stage + 0 = 2"
-	hintPart   = "INSERT INTO depositpay_payments (payment_id, stage, ordered, run_at, first_seen)"
+	hintPart   = "INSERT INTO depositpay_payments (payment_id, stage, ordered, run_at, ready_at, first_seen)"
 )
 
 // connector gives connections that the worker may hold up, and that break the inbox's
