@@ -93,7 +93,7 @@ func TestPaidWhileTheDiskIsFull(t *testing.T) {
 
 func confirmsOf(m *merchant, id uuid.UUID) (n int) {
 	for _, r := range m.mock.Requests() {
-		if r.Path == "/payments/confirm" && strings.Contains(string(r.Body), id.String()) {
+		if r.Path == "/payments/confirm" && strings.Contains(r.Body, id.String()) {
 			n++
 		}
 	}

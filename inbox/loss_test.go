@@ -51,17 +51,11 @@ func (l *logbook) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// take returns the lines from a level on, and forgets all.
-func (l *logbook) take(from slog.Level) (lines []string) {
+// take returns the lines, and forgets them.
+func (l *logbook) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, line := range l.lines {
-		var level slog.Level
-		name, _, _ := strings.Cut(line, " ")
-		if err := level.UnmarshalText([]byte(name)); err != nil || level >= from {
-			lines = append(lines, line)
-		}
-	}
+	lines := l.lines
 	l.lines = nil
 	return lines
 }
@@ -128,7 +122,7 @@ func (s *lossStand) complete() uuid.UUID {
 	require.NoError(s.t, err)
 	require.Len(s.t, claims, 1)
 	inbox.Handle(s.box, &claims[0])
-	s.log.take(slog.LevelDebug)
+	s.log.take()
 	return id
 }
 
@@ -212,7 +206,7 @@ func TestLossProvenEmpty(t *testing.T) {
 		s.pay(s.create("order-1"))
 		s.create("order-2")
 		s.lose(0)
-		s.log.take(slog.LevelDebug)
+		s.log.take()
 		report := s.requireSettled()
 		require.Equal(t, []int{2, 1, 1, 0}, []int{report.Asked, report.Recovered, report.StillUnpaid, report.Failed})
 		audit, err := s.box.Audit(t.Context(), report.Settled[0].ID)
@@ -221,7 +215,7 @@ func TestLossProvenEmpty(t *testing.T) {
 		assert.Equal(t, "settle loss", audit[0].Action)
 		assert.Equal(t, inbox.Decision{Actor: "inbox", Reason: "proven empty: every payment is created here (Config.OnlyCreated), and the service " +
 			"has answered for all that were outstanding after the loss: 2 asked, 1 recovered, 1 not paid, 0 without an answer"}, audit[0].Decision)
-		lines := s.log.take(slog.LevelDebug)
+		lines := s.log.take()
 		require.Len(t, lines, 2)
 		assert.Equal(t, "INFO depositpay: reconciliation took in payments recovered=1 asked=2 still_unpaid=1 failed=0", lines[0])
 		assert.Contains(t, lines[1], "INFO depositpay: a possible loss is settled: it is proven empty loss=true reason=ambiguous: payments: Next: ")
@@ -229,7 +223,7 @@ func TestLossProvenEmpty(t *testing.T) {
 		require.ErrorIs(t, s.box.SettleLoss(t.Context(), report.Settled[0].ID, inbox.Decision{Actor: "kim", Reason: "again"}), inbox.ErrStage)
 
 		require.Empty(t, s.reconcile().Settled)
-		require.Empty(t, s.log.take(slog.LevelDebug), "it is told once")
+		require.Empty(t, s.log.take(), "it is told once")
 	})
 }
 
@@ -372,7 +366,7 @@ func TestLossIsToldOnce(t *testing.T) {
 			s.lose(3)
 			report := s.reconcile()
 			require.Len(t, report.PossibleLosses, n+1)
-			lines := s.log.take(slog.LevelDebug)
+			lines := s.log.take()
 			require.Len(t, lines, 1, "%q", lines)
 			assert.Contains(t, lines[0], "ERROR depositpay: a possible loss is open: compare with the service's list, then call SettleLoss loss=true reason=ambiguous: payments: Next: ")
 			assert.Less(t, len(lines[0]), 400)
@@ -380,13 +374,13 @@ func TestLossIsToldOnce(t *testing.T) {
 		s.reconcile()
 		s.box = s.open()
 		s.reconcile()
-		require.Empty(t, s.log.take(slog.LevelDebug))
+		require.Empty(t, s.log.take())
 
 		for range 15 {
 			require.NoError(t, s.box.PollLost(t.Context(), errors.New("cut")))
 		}
 		s.reconcile()
-		lines := s.log.take(slog.LevelDebug)
+		lines := s.log.take()
 		require.Len(t, lines, 11)
 		assert.Equal(t, "ERROR depositpay: more possible losses are open; LastReport has them more=5", lines[10])
 	})
@@ -403,16 +397,16 @@ func TestLossBecomesAnError(t *testing.T) {
 		require.ErrorIs(t, err, payments.ErrAmbiguous)
 		s.notYoung()
 		require.NoError(t, s.box.PollLost(t.Context(), errors.New("cut")))
-		s.log.take(slog.LevelDebug)
+		s.log.take()
 		s.reconcile()
 		s.reconcile()
 		require.Equal(t, []string{"WARN depositpay: a possible loss is not proven empty yet loss=true reason=ambiguous: cut " +
-			"unproven=the answer to the creation of 1 payments is not here, so their ids are not known"}, s.log.take(slog.LevelDebug))
+			"unproven=the answer to the creation of 1 payments is not here, so their ids are not known"}, s.log.take())
 		s.exec(`UPDATE depositpay_polls SET beat_at = beat_at - 3601000000`)
 		s.reconcile()
 		s.reconcile()
 		require.Equal(t, []string{"ERROR depositpay: a possible loss is open: compare with the service's list, then call SettleLoss " +
-			"loss=true reason=ambiguous: cut"}, s.log.take(slog.LevelDebug))
+			"loss=true reason=ambiguous: cut"}, s.log.take())
 	})
 }
 
@@ -466,7 +460,7 @@ func TestGrantIsLogged(t *testing.T) {
 		stop := running(t, s.box)
 		awaitStage(t, s.box, id.String(), inbox.StageDone)
 		stop()
-		lines := slices.DeleteFunc(s.log.take(slog.LevelDebug), func(l string) bool { return !strings.Contains(l, "granted") })
+		lines := slices.DeleteFunc(s.log.take(), func(l string) bool { return !strings.Contains(l, "granted") })
 		require.Equal(t, []string{want + " depositpay: granted payment_id=true identifier=order-1 paid_amount=1000 attempt=2"}, lines)
 	}
 }

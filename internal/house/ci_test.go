@@ -29,7 +29,7 @@ func TestCIBeginsWithEmptyCaches(t *testing.T) {
 			".ci/run": read(t, filepath.Join(repository, ".ci/run")), "path/make": pretendedMake, "internal/ci/newcomer.sh": "make newcomer\n",
 		} {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700)) //nolint:gosec // a program
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
 		}
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "tmp"), 0o700))
 		cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(dir, ".ci/run"))
