@@ -27,6 +27,14 @@ import (
 type pollLines struct {
 	mu    sync.Mutex
 	ofRun map[string]*pollLine // by pollrun.ID: several pollers may share an inbox
+
+	unwritten []unwrittenLoss // what PollLost could not store
+}
+
+// unwrittenLoss is a possible loss that only this process knows of.
+type unwrittenLoss struct {
+	id  string
+	err error // of the poll
 }
 
 // pollLine is an open line of this process.
@@ -60,6 +68,9 @@ func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
 func (b *Inbox) openLine(ctx context.Context, run string) (string, error) {
 	b.polls.mu.Lock()
 	defer b.polls.mu.Unlock()
+	if err := b.writeLosses(ctx); err != nil {
+		return "", err
+	}
 	if line := b.polls.ofRun[run]; line != nil {
 		if err := b.canStore(ctx); err != nil {
 			return "", err
@@ -110,8 +121,9 @@ func (b *Inbox) canStore(ctx context.Context) error {
 // it did not receive whole; it satisfies poller.Journal. What did arrive is kept for
 // review if it may hold a part of a record (see payments.Error.MayHoldRecord), the possible
 // loss is written down in any case, and reconciliation begins. If the database
-// is away it tries again until ctx ends, at most for 15 s: nothing is polled meanwhile,
-// and the report is all there is of such a payment.
+// is away it tries again until ctx ends, at most for 15 s. If that fails the error says so, nothing
+// is polled until the loss is stored, and AfterPolls does not close the journal before: the
+// report is all there is of such a payment.
 func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 	defer b.askReconcile()
 	wait, cancel := context.WithTimeout(ctx, recordTimeout)
@@ -122,7 +134,25 @@ func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 		pause(wait, backoff.Delay(failures, tick/4, 2*time.Second, backoff.Jitter()), nil)
 		err = b.noteLoss(context.WithoutCancel(ctx), id, lost)
 	}
+	if err != nil {
+		b.polls.mu.Lock()
+		defer b.polls.mu.Unlock()
+		b.polls.unwritten = append(b.polls.unwritten, unwrittenLoss{id, lost})
+	}
 	return err
+}
+
+// writeLosses stores what PollLost could not store. The caller holds polls.mu.
+func (b *Inbox) writeLosses(ctx context.Context) error {
+	for len(b.polls.unwritten) > 0 {
+		l := b.polls.unwritten[0]
+		if err := b.noteLoss(ctx, l.id, l.err); err != nil {
+			return fmt.Errorf("inbox: a possible loss is not stored, nothing is polled until it is: %w", err)
+		}
+		b.polls.unwritten = b.polls.unwritten[1:]
+		b.askReconcile()
+	}
+	return nil
 }
 
 // noteLoss may be called again after an error, which may have come after the commit.
@@ -145,10 +175,14 @@ func (b *Inbox) noteLoss(ctx context.Context, id string, lost error) error {
 }
 
 // AfterPolls is called by package poller when no more polls come; it satisfies
-// poller.Journal.
+// poller.Journal. If a possible loss cannot be stored the journal stays open, and the next
+// start reports it like a crash.
 func (b *Inbox) AfterPolls(ctx context.Context) error {
 	b.polls.mu.Lock()
 	defer b.polls.mu.Unlock()
+	if err := b.writeLosses(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
 	line := b.polls.ofRun[pollrun.ID(ctx)]
 	if line == nil {
 		return nil

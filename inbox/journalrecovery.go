@@ -84,6 +84,9 @@ func (b *Inbox) beatStep(ctx context.Context) (more bool, err error) {
 func (b *Inbox) beatLines(ctx context.Context) error {
 	b.polls.mu.Lock()
 	defer b.polls.mu.Unlock()
+	if err := b.writeLosses(ctx); err != nil {
+		return err
+	}
 	for run, line := range b.polls.ofRun {
 		alive, err := b.pollAlive(ctx, line)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/pollrun"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/webhook"
@@ -217,4 +218,44 @@ func TestReconcileThatCannotStore(t *testing.T) {
 		require.Equal(t, report, kept)
 		require.Zero(t, log.count("level=ERROR"), "the error is the caller's to log")
 	})
+}
+
+// TestUnwrittenLossIsReported: a possible loss that could not be stored is in the next report,
+// whether the poller goes on, ends, or the process ends while nothing can be stored.
+func TestUnwrittenLossIsReported(t *testing.T) {
+	t.Parallel()
+	record := &payments.Error{Op: "Next", Raw: []byte(`{"id":"0c9`)} // what arrived is to be kept for review
+	for _, end := range []string{"GoesOn", "Ends", "EndsInTheOutage"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			ledger, disk := onDisk(t)
+			box := accepting(t, inbox.Config{SQLite: ledger})
+			ctx := pollrun.With(t.Context())
+			_, err := box.BeforePoll(ctx)
+			require.NoError(t, err)
+			disk.full(true)
+			ended, cancel := context.WithCancel(ctx)
+			cancel() // as when the poller stops
+			require.ErrorContains(t, box.PollLost(ended, record), "no room")
+			switch end {
+			case "GoesOn":
+				_, err := box.BeforePoll(ctx)
+				require.ErrorContains(t, err, "a possible loss is not stored")
+				disk.full(false)
+				_, err = box.BeforePoll(ctx)
+				require.NoError(t, err)
+			case "Ends":
+				disk.full(false)
+				require.NoError(t, box.AfterPolls(ctx))
+			case "EndsInTheOutage":
+				require.ErrorContains(t, box.AfterPolls(ctx), "a possible loss is not stored")
+				disk.full(false)
+				require.NoError(t, box.Close())
+				box = accepting(t, inbox.Config{SQLite: ledger})
+			}
+			report, err := box.Reconcile(t.Context())
+			require.NoError(t, err)
+			require.Len(t, report.PossibleLosses, 1)
+		})
+	}
 }
