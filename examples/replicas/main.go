@@ -77,7 +77,7 @@ func (s *shop) open(ctx context.Context, url string) error {
 	if err := migrate(ctx, db); err != nil {
 		return err
 	}
-	s.box, err = inbox.Open(ctx, inbox.Config{DB: db, Client: s.client, Handler: grant})
+	s.box, err = inbox.Open(ctx, inbox.Config{DB: db, Client: s.client, Handler: grant, OnlyCreated: true}) // no other program creates payments with this token
 	return err
 }
 

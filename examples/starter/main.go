@@ -60,7 +60,7 @@ func run(ctx context.Context, listen string) (err error) {
 	if err != nil {
 		return err
 	}
-	box, err := inbox.Open(ctx, inbox.Config{SQLite: db, Client: client, Handler: grant})
+	box, err := inbox.Open(ctx, inbox.Config{SQLite: db, Client: client, Handler: grant, OnlyCreated: true}) // no other program creates payments with this token
 	if err != nil {
 		return err
 	}
