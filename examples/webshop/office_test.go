@@ -152,9 +152,12 @@ func TestOwedInTurn(t *testing.T) {
 // TestUnreadable: of what cannot be read, the shopkeeper says how much is to go back.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	w := start(t)
+	w := start(t, func(cfg *settings) { cfg.HookSecret = "a-secret-that-nobody-calls" })
+	require.NoError(t, w.mock.SetWebhook(w.mock.Token(), ""))
 	keeper := w.keeper()
-	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "malformed", Nth: 1}))
+	_, payToken := w.visitor().order("tea", 1)
+	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "malformed", Every: 1})) // a "no payment" that is cut is no review
+	w.pay(payToken, 0)
 	keeper.shows("/office/review", "What was received cannot be read", "How many won came?")
 	key := w.only(inbox.StageReview)
 	for _, won := range []string{"", "-1", "many"} {
