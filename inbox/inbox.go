@@ -162,8 +162,8 @@ func (b *Inbox) prepareLedger(ctx context.Context, ledger pool) error {
 
 // Close waits for acceptances under way and refuses later ones. Call it after Run has
 // returned. It does not close the database. If confirmed payments could not be stored and
-// cannot be now, the log and the error name them. A second Close changes nothing and returns
-// the result of the first.
+// cannot be now, the log names them and the error is ErrUnstored. A second Close changes nothing
+// and returns the result of the first.
 func (b *Inbox) Close() error { return b.closing() }
 
 // wake tells Run that there may be something to do.

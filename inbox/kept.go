@@ -3,6 +3,7 @@ package inbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -185,6 +186,11 @@ func (b *Inbox) outageStep(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
+// ErrUnstored is wrapped by Close's error if payments were confirmed while the store was away
+// and it is still away. The ledger has the ids of those that a webhook or a reconciliation
+// confirmed: the next start confirms them again.
+var ErrUnstored = errors.New("inbox: confirmed payments are not stored")
+
 // closeKept tries to store what is kept a last time, and names what is left: its ids are
 // all that this process knows more than the ledger.
 func (b *Inbox) closeKept() error {
@@ -197,7 +203,7 @@ func (b *Inbox) closeKept() error {
 			slog.String("payment_id", o.ID), slog.Any("error", cause))
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("inbox: %d confirmed payments are not stored, payment %s among them; the log names them all: %w", len(left), left[0].ID, cause)
+		return fmt.Errorf("%w: %d of them, payment %s among them; the log names all, and the next start asks the service for them again: %w", ErrUnstored, len(left), left[0].ID, cause)
 	}
 	return nil
 }

@@ -151,7 +151,8 @@ func TestKeptAtTheEnd(t *testing.T) {
 			}
 			continue
 		}
-		require.ErrorContains(t, err, "2 confirmed payments are not stored")
+		require.ErrorIs(t, err, inbox.ErrUnstored)
+		require.ErrorContains(t, err, "2 of them")
 		for _, id := range ids {
 			require.Equal(t, 1, log.count("level=ERROR msg=\"depositpay: a confirmed payment is not stored; the next start asks the service for it again\" payment_id="+id))
 		}
