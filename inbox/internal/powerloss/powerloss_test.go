@@ -42,9 +42,12 @@ func shops(t *testing.T, n int) (first uint64, count int) {
 // on for a while to write down how its handler ended. The number of steps until a cut is spread over orders of
 // magnitude: the first ones make the files, and some cuts shall fall there.
 func life(t *testing.T, seed uint64, open opener, unsafe bool) (told int, err error) {
-	s := newShop(t, seed, open, unsafe)
-	synctest.Test(t, func(t *testing.T) { err = s.live(t.Context()) })
-	return len(s.told), err
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, seed, open, unsafe) // its channels are the bubble's, or time would not go on in it
+		err = s.live(t.Context())
+		told = len(s.told)
+	})
+	return told, err
 }
 
 func (s *shop) live(ctx context.Context) error {
