@@ -10,9 +10,9 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// Config configures New. BaseURL and one of Token and TokenSource are required. Printing a Config, by any
-// verb of package fmt or by log/slog, does not print the token (but fmt prints it in an
-// unexported field of another struct, where it may not call methods).
+// Config configures New. BaseURL and one of Token and TokenSource are required. Printing
+// a Config, by any verb of package fmt or by log/slog, does not print the token (but fmt
+// prints it in an unexported field of another struct, where it may not call methods).
 type Config struct {
 	// BaseURL is the address of the service, with a path if it has one:
 	// "https://pay.example.com/api". https only, except on loopback.

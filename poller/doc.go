@@ -33,7 +33,8 @@
 // An answer that may have been lost ([payments.ErrAmbiguous]) may be a payment that
 // is complete and that nobody holds. It is counted, given to [Config.OnEvent] and
 // logged, each time, and polling goes on after a back-off. Confirm the ids you know
-// of then; a Sink that is a [Journal] does so by itself. The error is a *payments.Error whose Raw holds what did arrive.
+// of then; a Sink that is a [Journal] does so by itself. The error is a *payments.Error
+// whose Raw holds what did arrive.
 //
 // A record that is not COMPLETE ([payments.ErrNotComplete]) never reaches the Sink.
 // It is given to OnEvent as [KindUnverified], with the record, and logged.

@@ -145,7 +145,7 @@ func (s *shop) serve(ctx context.Context, listen string) error {
 		func() error { return server.Serve(listener) },
 	} {
 		go func() {
-			defer stop() // without one of these the shop is no shop: end, and start again
+			defer stop() // the shop cannot run without this part: end, so that a supervisor restarts the program
 			ended <- part()
 		}()
 	}
