@@ -55,10 +55,10 @@ var texts = merged(map[string][2]string{
 	"checking.nothing":  {"No money has come by this payment. The shopkeeper looks at it soon.", "이 결제로 입금된 금액이 없습니다. 가게에서 곧 확인합니다."},
 	"attention.advice":  {"Your money is here and safe. Please do not pay again: the shopkeeper has been told.", "입금액은 안전하게 보관되어 있습니다. 다시 입금하지 마세요. 가게에서 확인하고 있습니다."},
 	"rejected.advice":   {"The order is not paid. You may pay again, or cancel it.", "주문이 아직 결제되지 않았습니다. 다시 결제하거나 주문을 취소할 수 있습니다."},
-	"rejected.over":     {"The order is not paid, and takes no more payments. Please cancel it and order anew.", "주문이 결제되지 않았고, 이 주문으로는 더 결제할 수 없습니다. 주문을 취소하고 다시 주문해 주세요."},
+	"rejected.over":     {"The order is not paid, and takes no more payments. Please cancel it and place a new order.", "주문이 결제되지 않았고, 이 주문으로는 더 결제할 수 없습니다. 주문을 취소하고 다시 주문해 주세요."},
 	"paid.advice":       {"You need not do anything. We will send your goods soon.", "더 하실 일은 없습니다. 상품을 곧 보내 드립니다."},
 	"paid.sent":         {"We sent your goods on %s.", "%s에 상품을 보냈습니다."},
-	"cancelled.advice":  {"Please do not pay any more. Money that comes all the same goes back to you.", "더 이상 입금하지 마세요. 입금된 금액이 있으면 돌려 드립니다."},
+	"cancelled.advice":  {"Please do not pay any more. Money that still arrives goes back to you.", "더 이상 입금하지 마세요. 입금된 금액이 있으면 돌려 드립니다."},
 	"sold_out.advice":   {"We are sorry. Please do not pay again: you get the whole sum back.", "죄송합니다. 다시 입금하지 마세요. 입금액을 모두 돌려 드립니다."},
 
 	"deposit.paid":         {"%s was paid for this order.", "이 주문에 %s이 입금되었습니다."},
