@@ -211,7 +211,8 @@ var calls = map[string]func(context.Context, *banks.Client) error{
 	},
 }
 
-// TestTokenCanary: the upload's token is in no error and no log, even if the peer echoes it.
+// TestTokenCanary: the upload's token is in no answer, no error and no log, even if the peer
+// echoes it.
 func TestTokenCanary(t *testing.T) {
 	t.Parallel()
 	const canary = "test_cAnArY"
@@ -233,6 +234,16 @@ func TestTokenCanary(t *testing.T) {
 		fmt.Fprintf(&out, "%v %+v %#v %v %+v %#v", cfg, cfg, cfg, c, c, c)
 		require.NotContains(t, out.String(), "cAnArY")
 	}
+	echo := fmt.Sprintf(`{"result":%[1]q,"deposit_id":%[1]q,"reason":%[1]q,"other":%[1]q}`, canary)
+	c, _ := serve(t, banks.Config{Token: canary}, func(int, rawserver.Request) rawserver.Action {
+		return rawserver.Action{Bytes: rawserver.JSON(200, echo)}
+	})
+	u, err := c.UploadDeposit(t.Context(), banks.Notification{Package: "p", Text: "x"})
+	require.NoError(t, err)
+	require.Equal(t, banks.Uploaded{
+		Result: "[redacted]", DepositID: "[redacted]", Reason: "[redacted]",
+		Extra: map[string]json.RawMessage{"other": json.RawMessage(`"[redacted]"`)},
+	}, u)
 }
 
 // TestTokenSource: an upload that is refused with the old token is sent once with the new

@@ -41,9 +41,11 @@ func isUploaded(name string) bool {
 
 func (c *Client) uploaded(object []byte) Uploaded {
 	var u Uploaded
+	redact := c.caller.Transport.Redactor().Bytes
 	for name, raw := range wire.Members(object) {
+		raw = redact(raw)
 		if !wire.IsNull(raw) && !u.field(name, raw) {
-			u.Extra = wire.Keep(u.Extra, name, raw, c.caller.Transport.Redactor().Bytes)
+			u.Extra = wire.Keep(u.Extra, name, raw, redact)
 		}
 	}
 	return u

@@ -108,6 +108,11 @@ var mutants = []mutant{
 		"./payments", "TestTokenCanary",
 	},
 	{
+		"an answer to an upload may hold the token", "banks/uploaded.go",
+		"raw = redact(raw)", "_ = redact(raw)",
+		"./banks", "TestTokenCanary",
+	},
+	{
 		"the token is looked for as it is, not as it is quoted", "internal/secret/secret.go",
 		"text.WriteString(spellings(r))", "text.WriteString(regexp.QuoteMeta(string(r)))",
 		"./payments", "TestTokenCanary",
