@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,6 +121,63 @@ func TestTokenSourceAfterALostAnswer(t *testing.T) {
 			require.ErrorIs(t, err, payments.ErrAmbiguous)
 			require.Equal(t, []string{"test_old"}, sent(s))
 			require.Equal(t, 1, i.asked)
+		})
+	}
+}
+
+// TestTokenSourceAfterALostConfirm: a Confirm that is refused after a lost answer is repeated
+// with another token, and its outcome stays unknown until there is an answer.
+func TestTokenSourceAfterALostConfirm(t *testing.T) {
+	t.Parallel()
+	lost, refused := rawserver.JSON(502, `{}`), rawserver.JSON(401, `{}`)
+	code := rawserver.JSON(200, `{"error":"INVALID_TOKEN"}`)
+	both := rawserver.JSON(501, `{"error":"INVALID_TOKEN"}`)
+	busy, paid := rawserver.JSON(429, `{}`), rawserver.JSON(200, record(id1))
+	const old, other = "test_old", "test_new"
+	for name, test := range map[string]struct {
+		answers [][]byte // then nobody accepts a connection
+		tokens  []string // what the source returns, one a call; the last for good
+		sent    []string
+		says    error
+		unknown bool
+	}{
+		"no connection":         {[][]byte{lost, refused}, []string{old, other}, []string{old, old}, payments.ErrAmbiguous, true},
+		"no connection, a code": {[][]byte{lost, code}, []string{old, other}, []string{old, old}, payments.ErrAmbiguous, true},
+		"lost and refused":      {[][]byte{both}, []string{old, other}, []string{old}, payments.ErrAmbiguous, true},
+		"rate limit":            {[][]byte{lost, refused, busy, busy, busy, busy}, []string{old, other}, []string{old, old, other, other, other, other}, payments.ErrAmbiguous, true},
+		"refused again":         {[][]byte{lost, refused, refused}, []string{old, other}, []string{old, old, other}, payments.ErrTokenRefused, true},
+		"the same token":        {[][]byte{lost, refused}, []string{old}, []string{old, old}, payments.ErrTokenRefused, true},
+		"the same token, code":  {[][]byte{lost, code}, []string{old}, []string{old, old}, payments.ErrTokenRefused, true},
+		"answer":                {[][]byte{lost, refused, paid}, []string{old, other}, []string{old, old, other}, nil, false},
+		"nothing lost":          {[][]byte{refused}, []string{old, other}, []string{old}, syscall.ECONNREFUSED, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := rawserver.ListenPipe(func(n int, _ rawserver.Request) rawserver.Action {
+					return rawserver.Action{Bytes: test.answers[n-1], End: rawserver.FIN}
+				})
+				defer s.Close()
+				dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+					if len(s.Requests()) == len(test.answers) {
+						return nil, syscall.ECONNREFUSED
+					}
+					return s.Dial(ctx, network, addr)
+				}
+				i := &issuer{now: test.tokens}
+				c, err := payments.New(payments.Config{
+					BaseURL: "http://127.0.0.1", TokenSource: i.source,
+					Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
+				})
+				require.NoError(t, err)
+				_, err = c.Confirm(t.Context(), id1)
+				require.ErrorIs(t, err, test.says)
+				require.Equal(t, test.sent, sent(s))
+				require.Equal(t, test.unknown, errors.Is(err, payments.ErrAmbiguous), "%v", err)
+				if test.unknown {
+					require.NotContains(t, err.Error(), "nothing was sent")
+				}
+			})
 		})
 	}
 }

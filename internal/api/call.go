@@ -42,7 +42,8 @@ func (c *Caller) DoList(ctx context.Context, op *transport.Op, query string) (Re
 }
 
 // call performs op with the token that counts now. If the service refuses that token and
-// there is another one by now, op is performed once more: what was refused did nothing.
+// there is another one by now, op is performed once more, unless an answer may be lost that
+// op must not be sent again after.
 func (c *Caller) call(ctx context.Context, op *transport.Op, query string, body []byte, read reader) (Reply, *Failure) {
 	token, err := c.token(ctx, op)
 	if err != nil {
@@ -50,17 +51,14 @@ func (c *Caller) call(ctx context.Context, op *transport.Op, query string, body 
 	}
 	o := c.Transport.Do(ctx, op, token, query, body)
 	reply, failure := c.read(op, o, read)
-	if failure == nil || !failure.TokenRefused || failure.Ambiguous || token == nil {
+	if failure == nil || !failure.TokenRefused || !failure.SafeToRetry() || token == nil {
 		return reply, failure
 	}
 	other, err := c.token(ctx, op)
 	if err != nil || other.Same(token) {
 		return reply, failure
 	}
-	tried := o.Attempts
-	o = c.Transport.Do(ctx, op, other, query, body)
-	o.Attempts += tried
-	return c.read(op, o, read)
+	return c.read(op, c.Transport.Do(ctx, op, other, query, body).After(o), read)
 }
 
 // token asks for the token of a call, but not for a caller who has left.
@@ -118,8 +116,6 @@ func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader reader) *
 	}
 	f.RetryAfter = o.RetryAfter
 	f.Unsent = o.Kind == transport.Unsent
-	emptyCode := a.Failed && c.IsEmptyCode(a.Code)
-	f.Ambiguous = o.Kind == transport.Unknown && op.Class != transport.ReadOnly && !emptyCode
 	if !a.Failed || f.Ambiguous {
 		f.Raw = c.raw(o.Body)
 	}
@@ -147,6 +143,9 @@ func (c *Caller) refusal(op *transport.Op, o transport.Outcome, a wire.Answer) *
 	// A 403 without the service's error shape is somebody else's: a firewall, a proxy.
 	f.TokenRefused = o.Status == http.StatusUnauthorized || o.Status == http.StatusForbidden && a.Failed ||
 		slices.Contains(c.TokenCodes, strings.ToUpper(a.Code))
+	// A refused token says nothing of an attempt before, whose answer is lost.
+	unknown := o.Kind == transport.Unknown || o.Lost && f.TokenRefused
+	f.Ambiguous = unknown && op.Class != transport.ReadOnly && !(a.Failed && c.IsEmptyCode(a.Code))
 	return f
 }
 

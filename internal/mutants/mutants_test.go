@@ -124,8 +124,18 @@ var mutants = []mutant{
 	},
 	{
 		"a lost answer is asked for again with another token", "internal/api/call.go",
-		"!failure.TokenRefused || failure.Ambiguous ||", "!failure.TokenRefused ||",
+		"!failure.TokenRefused || !failure.SafeToRetry() ||", "!failure.TokenRefused ||",
 		"./payments", "TestTokenSourceAfterALostAnswer",
+	},
+	{
+		"a lost answer is forgotten when the token is refused", "internal/api/call.go",
+		"|| o.Lost && f.TokenRefused", "",
+		"./payments", "TestTokenSourceAfterALostConfirm",
+	},
+	{
+		"a lost answer is forgotten when another token is tried", "internal/transport/outcome.go",
+		"return o.after(first.Lost || first.Kind == Unknown)", "return o",
+		"./payments", "TestTokenSourceAfterALostConfirm",
 	},
 	{
 		"the answer's request shows the token", "internal/transport/inner.go",

@@ -32,6 +32,7 @@ type Outcome struct {
 	Whole      bool          // the end of Body was marked by the peer (length or chunks)
 	Cause      *secret.Cause // why there is no answer; nil if there is one
 	Attempts   int
+	Lost       bool          // an attempt before the last one may have had its effect
 	RetryAfter time.Duration // what a Refused answer asked for, unbounded; 0 if nothing
 }
 
@@ -48,19 +49,30 @@ func (k *call) outcome(err error) Outcome {
 	switch k.verdict {
 	case unsent:
 		o.Kind = Unsent
-		if k.lost {
-			o.Kind = Unknown
-		}
 	case refused:
 		o.Kind = Refused
-		if k.lost {
-			o.Kind = Unknown
-		}
 		o.RetryAfter, _ = backoff.RetryAfter(k.retryHdr, time.Now())
 	case unknown:
 		o.Kind = Unknown
 	case answered:
 		o.Kind = Answered
+	}
+	return o.after(k.lost)
+}
+
+// After is the outcome of an operation that ended with first, was performed again, and
+// ended with o.
+func (o Outcome) After(first Outcome) Outcome {
+	o.Attempts += first.Attempts
+	return o.after(first.Lost || first.Kind == Unknown)
+}
+
+// after is o where lost tells of the attempts before: the last one, if the service did not
+// act on it, says nothing of them.
+func (o Outcome) after(lost bool) Outcome {
+	o.Lost = o.Lost || lost
+	if o.Lost && (o.Kind == Unsent || o.Kind == Refused) {
+		o.Kind = Unknown
 	}
 	return o
 }
