@@ -16,6 +16,7 @@ type Poller struct {
 	cfg      Config
 	running  atomic.Bool
 	counters counters
+	refusal  refusal // only Run uses it, and there is one at a time
 }
 
 // New checks cfg and returns a Poller. It sends nothing and starts nothing. The error
@@ -68,9 +69,12 @@ func (p *Poller) Run(ctx context.Context) error {
 	}
 	defer p.running.Store(false)
 	ctx = pollrun.With(ctx)
-	r := &run{cfg: &p.cfg, counters: &p.counters}
+	r := &run{cfg: &p.cfg, counters: &p.counters, refusal: &p.refusal}
 	r.journal, _ = p.cfg.Sink.(Journal)
 	err := r.poll(ctx)
+	if err == nil {
+		r.stopped()
+	}
 	if unhanded := r.lastAttempts(ctx); unhanded != nil {
 		// The journal stays open: what it has of them is found at the next start.
 		return errors.Join(err, unhanded)

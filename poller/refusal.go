@@ -12,7 +12,8 @@ import (
 // remindEvery is how often the log repeats at error level that the token is refused.
 const remindEvery = time.Hour
 
-// refusal is the time in which the service refuses the token; the zero value is none.
+// refusal is the time in which the service refuses the token, over all Runs until one of them
+// is stopped; the zero value is none.
 type refusal struct {
 	since  time.Time
 	logged time.Time // at error level
@@ -34,14 +35,23 @@ func (r *run) judgeToken(ctx context.Context, err error) {
 	refused := !r.refusal.since.IsZero()
 	switch {
 	case refused && accepted(err):
+		r.refusedSince(time.Time{})
 		r.emit(ctx, Event{Kind: KindTokenAccepted})
-		r.refusal = refusal{}
+		*r.refusal = refusal{}
 	case !refused && !accepted(err) && errors.Is(err, payments.ErrTokenRefused):
 		r.refusal.since = time.Now()
-	default:
-		return
+		r.refusedSince(r.refusal.since)
 	}
-	r.counters.update(func(s *Stats) { s.TokenRefusedSince = r.refusal.since })
+}
+
+// stopped forgets a refusal: nobody asks any more whether it goes on.
+func (r *run) stopped() {
+	*r.refusal = refusal{}
+	r.refusedSince(time.Time{})
+}
+
+func (r *run) refusedSince(at time.Time) {
+	r.counters.update(func(s *Stats) { s.TokenRefusedSince = at })
 }
 
 // accepted reports whether a poll that ended with err was let in.

@@ -51,6 +51,60 @@ func TestTokenRefused(t *testing.T) {
 	})
 }
 
+// TestTokenRefusedOverTwoRuns: the second Run says that the token works again, and the log
+// has one error line an hour over both.
+func TestTokenRefusedOverTwoRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		src := newSource(t, answer{err: errRefused}, answer{err: errRefused})
+		seen := &events{}
+		var out bytes.Buffer
+		var p *poller.Poller
+		var told []time.Time
+		p = newPoller(t, poller.Config{
+			Client: src, Sink: newSink(t), StopOnTokenRefused: true, Logger: slog.New(slog.NewTextHandler(&out, nil)),
+			OnEvent: func(e poller.Event) {
+				seen.add(e)
+				told = append(told, p.Stats().TokenRefusedSince)
+			},
+		})
+		began := time.Now()
+		for range 2 {
+			_, err := runFor(t, p, time.Second)
+			require.ErrorIs(t, err, errRefused)
+			assert.Equal(t, began, p.Stats().TokenRefusedSince)
+			time.Sleep(time.Minute)
+		}
+		_, err := runFor(t, p, time.Second)
+		require.NoError(t, err)
+		assert.Zero(t, p.Stats().TokenRefusedSince)
+		assert.Len(t, seen.of(poller.KindTokenAccepted), 1)
+		assert.Equal(t, []time.Time{began, began, {}}, told)
+		assert.Equal(t, 1, strings.Count(out.String(), "level=ERROR"))
+		assert.Contains(t, out.String(), "kind=token_accepted pending=0 refused_since="+began.Format("2006-01-02T15:04:05.000Z07:00"))
+	})
+}
+
+// TestTokenRefusedEndsWithTheRun: after a stop nothing is refused; the next Run begins anew.
+func TestTokenRefusedEndsWithTheRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		src := newSource(t, answer{err: errRefused}, answer{err: errRefused})
+		seen := &events{}
+		p := newPoller(t, poller.Config{Client: src, Sink: newSink(t), OnEvent: seen.add})
+		for range 2 {
+			began := time.Now()
+			time.AfterFunc(time.Second, func() { assert.Equal(t, began, p.Stats().TokenRefusedSince) })
+			_, err := runFor(t, p, 30*time.Second)
+			require.NoError(t, err)
+			assert.Zero(t, p.Stats().TokenRefusedSince)
+		}
+		_, err := runFor(t, p, time.Second)
+		require.NoError(t, err)
+		assert.Empty(t, seen.of(poller.KindTokenAccepted))
+	})
+}
+
 // TestTokenRefusedIsNoLoss: nothing was taken, so a journal is not told of a loss.
 func TestTokenRefusedIsNoLoss(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ type run struct {
 
 	next     time.Time // of the next poll; the zero time is long past
 	failures int       // polls that failed in a row
-	refusal  refusal   // of the token
+	refusal  *refusal  // of the token, by this Run or one before
 	full     bool      // KindPendingFull was said
 	pending  []*pending
 	deadline time.Time // of the hand-overs, once the stop has begun

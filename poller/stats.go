@@ -27,7 +27,7 @@ type Stats struct {
 	// Unhanded is how many payments Run has returned in an UnhandedError.
 	Unhanded int64
 	// TokenRefusedSince is when the service began to refuse the API token; zero if it
-	// does not. Alarm on it: nothing is received meanwhile.
+	// does not, or if Run was stopped. Alarm on it: nothing is received meanwhile.
 	TokenRefusedSince time.Time
 	// Pending is how many payments are in the Poller's hands now.
 	Pending int

@@ -228,6 +228,21 @@ var mutants = []mutant{
 		"./poller", "TestTokenRefusedIsLoggedSparsely",
 	},
 	{
+		"a Run does not know of a token that was refused in the one before", "poller/poller.go",
+		"refusal: &p.refusal", "refusal: &refusal{}",
+		"./poller", "TestTokenRefusedOverTwoRuns",
+	},
+	{
+		"a stopped poller is refused for ever", "poller/refusal.go",
+		"*r.refusal = refusal{}\n\tr.refusedSince(time.Time{})", "",
+		"./poller", "TestTokenRefusedEndsWithTheRun",
+	},
+	{
+		"the hook hears that the token works before Stats does", "poller/refusal.go",
+		"r.refusedSince(time.Time{})\n\t\tr.emit(ctx, Event{Kind: KindTokenAccepted})", "r.emit(ctx, Event{Kind: KindTokenAccepted})\n\t\tr.refusedSince(time.Time{})",
+		"./poller", "TestTokenRefusedOverTwoRuns",
+	},
+	{
 		"the mock polls a payment that was confirmed", "mockserver/payment.go",
 		"if p.Status == StatusProgress {", "if p.Status != \"\" {",
 		"./mockserver", "TestConfirmLifeCycle",
