@@ -54,9 +54,10 @@ type Config struct {
 	// Logger gets a record of every event: at error level where a payment may be at
 	// stake (the record of KindAmbiguous has the first 2 KiB of the raw answer, or 200 bytes
 	// if it holds nothing of a record, and the one of KindUnverified the payment's fields)
-	// or the service refuses the token (at once, then once an hour, then info when the token
-	// works again), warn for other failures, debug for the rest. With a Journal as Sink,
-	// KindAmbiguous is a warning: the Journal keeps the loss, and says what stays open.
+	// or no token works, because the service refuses it or payments.Config.TokenSource
+	// fails (at once, then once an hour, then info when a token works again), warn for other
+	// failures, debug for the rest. With a Journal as Sink, KindAmbiguous is a warning: the
+	// Journal keeps the loss, and says what stays open.
 	// Default slog.Default(), so that no loss goes unseen.
 	Logger *slog.Logger
 }

@@ -40,11 +40,12 @@
 // It is given to OnEvent as [KindUnverified], with the record, and logged.
 //
 // A refused token ([payments.ErrTokenRefused]: HTTP 401, HTTP 403 with an error of the
-// service, or a code such as INVALID_TOKEN) takes no payment. Polling goes on every
+// service, or a code such as INVALID_TOKEN) takes no payment, and neither does a poll for which
+// payments.Config.TokenSource gave no token ([payments.ErrTokenSource]). Polling goes on every
 // [Config.BackoffMax], since a gateway or a rotation of the token may be the cause, and
 // [KindTokenRefused] says so; the log has it at error level at once and then once an hour.
 // [KindTokenAccepted] says that it is over. With [Config.StopOnTokenRefused] Run returns
-// the error instead.
+// ErrTokenRefused instead.
 //
 // A Sink that fails is asked again with back-off while polling goes on, until
 // [Config.MaxPending] payments wait for it; then polling stops until there is room.

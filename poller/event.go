@@ -32,10 +32,12 @@ const (
 	// KindError: a poll failed without taking a payment.
 	KindError Kind = "error"
 	// KindTokenRefused: the service refused the API token, or a gateway in front of it
-	// answered 401. Nothing was taken. Run polls again after Wait, BackoffMax, unless
-	// Config.StopOnTokenRefused is set (Wait is 0 then). Every refused poll is an event.
+	// answered 401, or payments.Config.TokenSource gave none (payments.ErrTokenSource).
+	// Nothing was taken. Run polls again after Wait, BackoffMax, unless
+	// Config.StopOnTokenRefused is set and Err is payments.ErrTokenRefused (Wait is 0 then).
+	// Every such poll is an event.
 	KindTokenRefused Kind = "token_refused"
-	// KindTokenAccepted: the service accepts the token again, after KindTokenRefused.
+	// KindTokenAccepted: the service accepts a token again, after KindTokenRefused.
 	KindTokenAccepted Kind = "token_accepted"
 	// KindPendingFull: MaxPending payments wait for the Sink, and polling stops.
 	KindPendingFull Kind = "pending_full"

@@ -6,14 +6,15 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/depositpay/depositpay-go/internal/api"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
 // remindEvery is how often the log repeats at error level that the token is refused.
 const remindEvery = time.Hour
 
-// refusal is the time in which the service refuses the token, over all Runs until one of them
-// is stopped; the zero value is none.
+// refusal is the time in which the service refuses the token, or Config.TokenSource gives
+// none, over all Runs until one of them is stopped; the zero value is none.
 type refusal struct {
 	since  time.Time
 	logged time.Time // at error level
@@ -38,7 +39,7 @@ func (r *run) judgeToken(ctx context.Context, err error) {
 		r.refusedSince(time.Time{})
 		r.emit(ctx, Event{Kind: KindTokenAccepted})
 		*r.refusal = refusal{}
-	case !refused && !accepted(err) && errors.Is(err, payments.ErrTokenRefused):
+	case !refused && !accepted(err) && api.TokenFails(err):
 		r.refusal.since = time.Now()
 		r.refusedSince(r.refusal.since)
 	}

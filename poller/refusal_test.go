@@ -51,6 +51,38 @@ func TestTokenRefused(t *testing.T) {
 	})
 }
 
+// TestTokenSourceFails: a source that gives no token is as loud as a refused token, and its
+// end too; it does not end Run.
+func TestTokenSourceFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		failed := fmt.Errorf("vault: %w", payments.ErrTokenSource)
+		src := newSource(t, answer{err: failed}, answer{err: errRefused}, answer{err: failed})
+		seen := &events{}
+		var out bytes.Buffer
+		p := newPoller(t, poller.Config{
+			Client: src, Sink: newSink(t), OnEvent: seen.add, Logger: slog.New(slog.NewTextHandler(&out, nil)), BackoffMax: 20 * time.Second,
+		})
+		began := time.Now()
+		time.AfterFunc(50*time.Second, func() { assert.Equal(t, began, p.Stats().TokenRefusedSince) })
+		_, err := runFor(t, p, 61*time.Second)
+		require.NoError(t, err)
+		assert.Equal(t, []time.Duration{20 * time.Second, 20 * time.Second, 20 * time.Second}, src.gaps())
+		assert.Len(t, seen.of(poller.KindTokenRefused), 3)
+		assert.Empty(t, seen.of(poller.KindError))
+		assert.Len(t, seen.of(poller.KindTokenAccepted), 1)
+		assert.Equal(t, 1, strings.Count(out.String(), "level=ERROR"))
+		assert.Equal(t, 2, strings.Count(out.String(), "\n"), out.String())
+		assert.Zero(t, p.Stats().TokenRefusedSince)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		src := newSource(t, answer{err: payments.ErrTokenSource})
+		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t), StopOnTokenRefused: true}), 2*time.Minute)
+		require.NoError(t, err)
+		assert.Greater(t, len(src.times()), 1)
+	})
+}
+
 // TestTokenRefusedOverTwoRuns: the second Run says that the token works again, and the log
 // has one error line an hour over both.
 func TestTokenRefusedOverTwoRuns(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/depositpay/depositpay-go/internal/api"
 	"github.com/depositpay/depositpay-go/internal/backoff"
 	"github.com/depositpay/depositpay-go/internal/contain"
 	"github.com/depositpay/depositpay-go/payments"
@@ -143,7 +144,7 @@ func (r *run) failed(ctx context.Context, p payments.Payment, err error) {
 		r.counters.update(func(s *Stats) { s.Ambiguous++ })
 	case ended(ctx) && errors.Is(err, ctx.Err()):
 		return // the stop itself: nothing was taken
-	case errors.Is(err, payments.ErrTokenRefused):
+	case api.TokenFails(err):
 		e.Kind = KindTokenRefused
 		fallthrough
 	default:
@@ -160,10 +161,10 @@ func (r *run) failed(ctx context.Context, p payments.Payment, err error) {
 }
 
 // backoff starts above IntervalMin: a failing service is not polled faster than a
-// healthy one. A refused token has the longest wait at once, because another try hardly
-// helps.
+// healthy one. Without a token that works the wait is the longest at once, because another
+// try hardly helps.
 func (r *run) backoff(err error) time.Duration {
-	if errors.Is(err, payments.ErrTokenRefused) {
+	if api.TokenFails(err) {
 		return r.cfg.BackoffMax
 	}
 	wait := backoff.Delay(r.failures, min(2*r.cfg.IntervalMin, r.cfg.BackoffMax), r.cfg.BackoffMax, backoff.Jitter())

@@ -26,8 +26,8 @@ type Stats struct {
 	SinkErrors int64
 	// Unhanded is how many payments Run has returned in an UnhandedError.
 	Unhanded int64
-	// TokenRefusedSince is when the service began to refuse the API token; zero if it
-	// does not, or if Run was stopped. Alarm on it: nothing is received meanwhile.
+	// TokenRefusedSince is when the service began to refuse the API token, or
+	// Config.TokenSource to give none; zero if the token works, or if Run was stopped. Alarm on it: nothing is received meanwhile.
 	TokenRefusedSince time.Time
 	// Pending is how many payments are in the Poller's hands now.
 	Pending int

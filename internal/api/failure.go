@@ -20,6 +20,11 @@ var (
 	ErrTokenSource  = errors.New("Config.TokenSource gave no API token")
 )
 
+// TokenFails reports whether err says that there is no token that the service accepts.
+func TokenFails(err error) bool {
+	return errors.Is(err, ErrTokenRefused) || errors.Is(err, ErrTokenSource)
+}
+
 // Failure is what went wrong with one operation.
 type Failure struct {
 	Op         *transport.Op

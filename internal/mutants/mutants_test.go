@@ -233,6 +233,11 @@ var mutants = []mutant{
 		"./poller", "TestTokenRefusedOverTwoRuns",
 	},
 	{
+		"a source that fails is a warning", "internal/api/failure.go",
+		"errors.Is(err, ErrTokenRefused) || errors.Is(err, ErrTokenSource)", "errors.Is(err, ErrTokenRefused)",
+		"./poller", "TestTokenSourceFails",
+	},
+	{
 		"a stopped poller is refused for ever", "poller/refusal.go",
 		"*r.refusal = refusal{}\n\tr.refusedSince(time.Time{})", "",
 		"./poller", "TestTokenRefusedEndsWithTheRun",
