@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/time/rate"
 
+	"github.com/depositpay/depositpay-go/internal/api"
 	"github.com/depositpay/depositpay-go/internal/backoff"
 	"github.com/depositpay/depositpay-go/payments"
 )
@@ -128,6 +129,16 @@ func (b *Inbox) logAsk(ctx context.Context, o owed, err error) {
 	b.cfg.Logger.LogAttrs(ctx, level, "depositpay: not confirmed", slog.String("payment_id", o.id), slog.Any("error", err))
 }
 
+// logToken says so if no token works: nothing is confirmed meanwhile.
+func (b *Inbox) logToken(ctx context.Context, err error) {
+	if !api.TokenFails(err) {
+		return
+	}
+	b.sayToken.Do(func() {
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: nothing can be confirmed, the API token does not work", slog.Any("error", err))
+	})
+}
+
 func (b *Inbox) owed(ctx context.Context, own, n int) (due []owed, err error) {
 	due, err = queryRows(ctx, b.store.claims(), b.d.sql(sqlOwed), scanOwed, n, confirmLease.Microseconds(), own)
 	if err != nil {
@@ -161,6 +172,7 @@ func (b *Inbox) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 		return false, err
 	}
 	p, err := b.cfg.Client.Confirm(ctx, id)
+	b.logToken(ctx, err)
 	if err == nil {
 		err = b.accept(context.WithoutCancel(ctx), p, ChannelReconcile)
 	}

@@ -43,6 +43,7 @@ type Inbox struct {
 	evicted    atomic.Int64   // hints given up
 	turnedAway atomic.Int64   // new ones that were refused
 	sayFull    rate.Sometimes // about these
+	sayToken   rate.Sometimes // that no token works
 
 	recovered chan struct{} // closed when what dead pollers left has been taken in
 	recovery  sync.Once     // closes it
@@ -80,6 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		nudge:     make(chan struct{}, 1),
 		reconcile: make(chan struct{}, 1),
 		sayFull:   rate.Sometimes{Interval: time.Minute},
+		sayToken:  rate.Sometimes{Interval: time.Hour},
 		recovered: make(chan struct{}),
 	}
 	name := PostgreSQL

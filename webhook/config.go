@@ -86,7 +86,8 @@ type Config struct {
 	// rate (2xx, 4xx, what was not confirmed), warn for time-outs, error where the
 	// Sink failed or the answer to a confirm was lost, since the service may not deliver
 	// again then. A lost answer is a warning if Sink is a Ledger, which confirms the id
-	// again. Bodies, path secrets and tokens never get there. Default slog.Default(), so that
+	// again. Once an hour it is error if the service refuses the API token or
+	// payments.Config.TokenSource fails. Bodies, path secrets and tokens never get there. Default slog.Default(), so that
 	// no loss goes unseen.
 	Logger *slog.Logger
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/depositpay/depositpay-go/internal/api"
 	"github.com/depositpay/depositpay-go/internal/contain"
 )
 
@@ -115,6 +116,9 @@ func (h *Handler) log(ctx context.Context, e Event) {
 		level = slog.LevelWarn
 	case OutcomeAccepted, OutcomeRepeated, OutcomeForbidden, OutcomeMalformed, OutcomeLimited, OutcomeUnconfirmed:
 		// Strangers can cause these at any rate.
+	}
+	if api.TokenFails(e.Err) { // nothing is confirmed meanwhile
+		h.tokenFails.Do(func() { level = slog.LevelError })
 	}
 	if !h.cfg.Logger.Enabled(ctx, level) {
 		return

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -113,6 +117,35 @@ func TestLogLevels(t *testing.T) {
 	lost.Sink = &ledger{}
 	h = newHandler(t, lost)
 	assert.Equal(t, "WARN", level(named(p.ID)), "the ledger has the id, and confirms it again")
+}
+
+// TestTokenFailsIsLoggedSparsely: without a token that works, one delivery an hour is an error
+// line: nothing is confirmed meanwhile.
+func TestTokenFailsIsLoggedSparsely(t *testing.T) {
+	t.Parallel()
+	for name, failure := range map[string]error{
+		"refused":            payments.ErrTokenRefused,
+		"source":             fmt.Errorf("vault: %w", payments.ErrTokenSource),
+		"refused after lost": errors.Join(payments.ErrAmbiguous, payments.ErrTokenRefused),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				service := newService()
+				service.during = func(context.Context, uuid.UUID) error { return failure }
+				h := newHandler(t, webhook.Config{Client: service, Sink: &ledger{}, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+				for range 3 {
+					for range 60 {
+						serve(h, named(uuid.New()))
+						time.Sleep(time.Minute)
+					}
+				}
+				require.EqualValues(t, 180, service.calls.Load())
+				require.Equal(t, 3, strings.Count(out.String(), "level=ERROR"))
+			})
+		})
+	}
 }
 
 func TestHookPanics(t *testing.T) {

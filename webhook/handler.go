@@ -21,6 +21,8 @@ type Handler struct {
 	desk    desk
 	refused *refusals
 	ledger  Ledger // Config.Sink, if it is one
+
+	tokenFails rate.Sometimes // at error level
 }
 
 // New checks cfg and returns a Handler. It sends nothing and starts nothing. The error
@@ -35,6 +37,8 @@ func New(cfg Config) (*Handler, error) {
 		secrets: hashSecrets(cfg.PathSecrets),
 		sources: sources{allowed: plainPrefixes(cfg.AllowedSources), proxies: plainPrefixes(cfg.TrustedProxies)},
 		desk:    desk{max: cfg.MaxConcurrent, jobs: make(map[uuid.UUID]*job)},
+
+		tokenFails: rate.Sometimes{Interval: time.Hour},
 	}
 	h.refused = newRefusals(cfg.RefusedInterval)
 	h.cfg.PathSecrets = nil

@@ -238,6 +238,21 @@ var mutants = []mutant{
 		"./poller", "TestTokenSourceFails",
 	},
 	{
+		"a webhook's refused token is not logged", "webhook/event.go",
+		"if api.TokenFails(e.Err) {", "if false && api.TokenFails(e.Err) {",
+		"./webhook", "TestTokenFailsIsLoggedSparsely",
+	},
+	{
+		"every delivery with a refused token is an error line", "webhook/handler.go",
+		"tokenFails: rate.Sometimes{Interval: time.Hour},", "tokenFails: rate.Sometimes{Every: 1},",
+		"./webhook", "TestTokenFailsIsLoggedSparsely",
+	},
+	{
+		"the inbox is silent on a refused token", "inbox/hint.go",
+		"b.logToken(ctx, err)", "_ = err",
+		"./inbox", "TestTokenFailsIsLoggedOnce",
+	},
+	{
 		"a stopped poller is refused for ever", "poller/refusal.go",
 		"*r.refusal = refusal{}\n\tr.refusedSince(time.Time{})", "",
 		"./poller", "TestTokenRefusedEndsWithTheRun",
