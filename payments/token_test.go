@@ -190,12 +190,16 @@ func TestTokenSourceFails(t *testing.T) {
 		source func(context.Context) (string, error)
 		says   string
 	}{
-		"error":         {func(context.Context) (string, error) { return "", vault }, "the vault is sealed"},
-		"token, error":  {func(context.Context) (string, error) { return canary, fmt.Errorf("old: %q", canary) }, "old: "},
-		"panic":         {func(context.Context) (string, error) { panic("nil map") }, "the source panicked: nil map"},
-		"empty":         {func(context.Context) (string, error) { return "", nil }, "the token is empty"},
-		"line break":    {func(context.Context) (string, error) { return canary + "\n", nil }, "the token holds white space"},
-		"a whole file":  {func(context.Context) (string, error) { return strings.Repeat(canary, 1000), nil }, "the token is longer than 1024 bytes"},
+		"error":        {func(context.Context) (string, error) { return "", vault }, "the vault is sealed"},
+		"token, error": {func(context.Context) (string, error) { return canary, fmt.Errorf("old: %q", canary) }, "old: "},
+		"panic":        {func(context.Context) (string, error) { panic("nil map") }, "the source panicked: nil map"},
+		"empty":        {func(context.Context) (string, error) { return "", nil }, "the token is empty"},
+		"line break":   {func(context.Context) (string, error) { return canary + "\n", nil }, "the token holds white space"},
+		"a whole file": {func(context.Context) (string, error) { return strings.Repeat(canary, 1000), nil }, "the token is longer than 1024 bytes"},
+		"a quoted file": {func(context.Context) (string, error) {
+			file := strings.Repeat(canary, 1000)
+			return file, fmt.Errorf("malformed: %.100s", file)
+		}, "the token is longer than 1024 bytes"},
 		"its time ends": {func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }, "context deadline exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,8 @@ type failing struct {
 	standing           webhook.Standing
 	ask, note, accept  error
 	hangAsk, hangOther bool
-	noteLater          error // from the second Note on
+	noteLater          error         // from the second Note on
+	laterTakes         time.Duration // whatever its context says
 	notes              int
 }
 
@@ -40,6 +41,7 @@ func (f *failing) Standing(ctx context.Context, _ uuid.UUID) (webhook.Standing, 
 
 func (f *failing) Note(ctx context.Context, _ uuid.UUID) error {
 	if f.notes++; f.notes > 1 {
+		<-time.After(f.laterTakes)
 		return f.noteLater
 	}
 	return f.hang(ctx, f.hangOther && f.note != nil, f.note)
@@ -85,6 +87,7 @@ func TestAnswers(t *testing.T) {
 		"not accepted":                {failing{standing: own, accept: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
 		"hangs while it accepts":      {failing{standing: own, hangOther: true}, no(nil), 503, webhook.OutcomeTimeout},
 		"answer lost, not on record":  {failing{standing: stranger, noteLater: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
+		"lost, hangs while it writes": {failing{standing: stranger, laterTakes: time.Minute}, no(payments.ErrAmbiguous), 503, webhook.OutcomeTimeout},
 		"own, lost and not on record": {failing{standing: own, note: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
 	}
 	for name, test := range tests {

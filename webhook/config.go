@@ -85,8 +85,8 @@ type Config struct {
 	// Logger gets one record a request: at debug level for what strangers can cause at any
 	// rate (2xx, 4xx, what was not confirmed), warn for time-outs, error where the
 	// Sink failed or the answer to a confirm was lost, since the service may not deliver
-	// again then. A lost answer is a warning if Sink is a Ledger, which confirms the id
-	// again. Once an hour it is error if the service refuses the API token or
+	// again then. A lost answer is a warning if Sink is a Ledger that has written the
+	// id down, since it confirms the id again. Once an hour it is error if the service refuses the API token or
 	// payments.Config.TokenSource fails. Bodies, path secrets and tokens never get there. Default slog.Default(), so that
 	// no loss goes unseen.
 	Logger *slog.Logger

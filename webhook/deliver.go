@@ -76,6 +76,7 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
 	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
 		// The confirm may have completed it, and nobody names it again: have it asked for. An
 		// unknown one is noted already, but the Sink may have asked, and have been refused, since.
+		j.asking.Store(false)
 		noted := h.note(context.WithoutCancel(ctx), id, StandingUnknown)
 		if noted != nil && !errors.Is(noted, ErrFull) { // it is not new, and so on record
 			return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, errors.Join(err, noted)}

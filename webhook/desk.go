@@ -21,7 +21,7 @@ type desk struct {
 type job struct {
 	done   chan struct{}
 	answer answer
-	asking atomic.Bool // the service is asked, or has not confirmed
+	asking atomic.Bool // the service is asked, or the Sink is told of its no
 }
 
 // lateStatus answers a delivery whose budget ends before the work does.

@@ -58,12 +58,13 @@
 //	ConfirmRate, MaxConcurrent, RefusedInterval or ErrFull             429
 //	Sink.Handled, Ledger.Standing, Ledger.Note or Sink.Accept failed   503
 //	the Sink was still at work when the budget ended                   503
+//	the same, in Doubting.Unconfirmed                                  429
 //
 // A 5xx always means that this process could not store. Proxies count 5xx and take a
 // server out that answers a few of them (nginx proxy_next_upstream, HAProxy observe
 // layer7, Envoy outlier detection), so nobody must be able to cause one by inventing ids,
 // and a service that is down must not take the merchant's pages down. The service repeats
-// after any answer but 200 (§6.4), so a 429 costs nothing.
+// after any answer but 200 (§6.4), so after a 429 the payment is only later.
 //
 // All answers of one status are alike, byte for byte. What a sender can still tell:
 //

@@ -109,7 +109,7 @@ func (h *Handler) log(ctx context.Context, e Event) {
 		level = slog.LevelError
 	case OutcomeAmbiguous:
 		level = slog.LevelError
-		if h.ledger != nil { // it has the id, and confirms it again
+		if h.ledger != nil && e.Status != http.StatusServiceUnavailable { // it has the id, and confirms it again
 			level = slog.LevelWarn
 		}
 	case OutcomeTimeout:

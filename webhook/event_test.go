@@ -117,7 +117,22 @@ func TestLogLevels(t *testing.T) {
 	lost.Sink = &ledger{}
 	h = newHandler(t, lost)
 	assert.Equal(t, "WARN", level(named(p.ID)), "the ledger has the id, and confirms it again")
+	lost.Sink = &fullDisk{standing: webhook.StandingExpected}
+	h = newHandler(t, lost)
+	assert.Equal(t, "ERROR", level(named(p.ID)), "the ledger could not write the loss down")
 }
+
+// fullDisk is a Ledger that can write nothing down.
+type fullDisk struct {
+	sink
+	standing webhook.Standing
+}
+
+func (d *fullDisk) Standing(context.Context, uuid.UUID) (webhook.Standing, error) {
+	return d.standing, nil
+}
+
+func (d *fullDisk) Note(context.Context, uuid.UUID) error { return errTest }
 
 // TestTokenFailsIsLoggedSparsely: without a token that works, one delivery an hour is an error
 // line: nothing is confirmed meanwhile.

@@ -253,6 +253,21 @@ var mutants = []mutant{
 		"./inbox", "TestTokenFailsIsLoggedOnce",
 	},
 	{
+		"a lost answer that is not on record is a warning", "webhook/event.go",
+		"h.ledger != nil && e.Status != http.StatusServiceUnavailable", "h.ledger != nil",
+		"./webhook", "TestLogLevels",
+	},
+	{
+		"a ledger that hangs after a lost answer is answered 429", "webhook/deliver.go",
+		"j.asking.Store(false)\n\t\tnoted", "noted",
+		"./webhook", "TestAnswers",
+	},
+	{
+		"a source's error quotes a token that is too long", "internal/transport/token.go",
+		"err = nil // it may quote", "_ = err // it may quote",
+		"./payments", "TestTokenSourceFails",
+	},
+	{
 		"a stopped poller is refused for ever", "poller/refusal.go",
 		"*r.refusal = refusal{}\n\tr.refusedSince(time.Time{})", "",
 		"./poller", "TestTokenRefusedEndsWithTheRun",

@@ -36,7 +36,7 @@ func (*Token) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, secret.Mask
 // Same reports whether both are the same token.
 func (t *Token) Same(other *Token) bool { return t.query == other.query }
 
-// tokens is where the token of a call comes from: one for good, or a source.
+// tokens holds the token of every call: a fixed one, or a source that is asked for each call.
 type tokens struct {
 	source   TokenSource
 	last     atomic.Pointer[Token] // without a source the only one
@@ -69,6 +69,8 @@ func (t *tokens) ask(ctx context.Context) (*Token, error) {
 	})
 	if len(value) <= longestToken {
 		t.redactor.Add(value) // also if it is not used: the error may quote it
+	} else {
+		err = nil // it may quote the value, which the redactor does not know
 	}
 	if err != nil {
 		return nil, err
