@@ -28,7 +28,8 @@ type Config struct {
 	// DropsRepeatsByID says that this deployment of the service takes a notification once,
 	// however often it is uploaded with the same Notification.ID. Ask its operator: the
 	// interface does not say so (§4.6). Then an upload with an ID is tried again when its
-	// answer is lost, and SafeToRetry is true. Default: it is not.
+	// answer is lost, and SafeToRetry is true. Default false: an upload is sent
+	// once, and SafeToRetry is false after a lost answer.
 	DropsRepeatsByID bool
 	// Timeout bounds one attempt. Default 10 s.
 	Timeout time.Duration

@@ -15,7 +15,7 @@ var (
 	ErrAmbiguous = api.ErrAmbiguous
 	// ErrUndecodable: a complete answer arrived that cannot be read; Error.Raw has it.
 	ErrUndecodable = api.ErrUndecodable
-	// ErrTokenRefused: the service answered HTTP 401 or 403.
+	// ErrTokenRefused: the service answered HTTP 401, or HTTP 403 with an error of the service.
 	ErrTokenRefused = api.ErrTokenRefused
 	// ErrTokenSource: Config.TokenSource gave no usable token. Nothing was sent.
 	ErrTokenSource = api.ErrTokenSource

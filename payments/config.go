@@ -72,8 +72,8 @@ type Config struct {
 const defaultGameField = "game_product"
 
 // defaultTokenCodes: the interface shows none, so these are guesses at the usual
-// words. A wrong guess stops a poller with a clear error; a missing one makes it
-// report an error at every poll.
+// words. A wrong guess slows a poller down to one poll every BackoffMax, with an ERROR
+// line; a missing one makes it report an error at every poll.
 var defaultTokenCodes = []string{"INVALID_TOKEN", "TOKEN_INVALID", "INVALID_API_TOKEN", "TOKEN_EXPIRED", "UNAUTHORIZED"}
 
 // plain is Config without methods, so that fmt prints its fields.

@@ -40,10 +40,12 @@ type Config struct {
 	AcceptTimeout time.Duration
 	// ShutdownTimeout bounds all that Run does for the Sink after its context has ended.
 	// It does not bound a poll that is under way, which takes up to
-	// payments.Config.NextTimeout and for which the time stands still. Default 30 s.
+	// payments.Config.NextTimeout, twice that if the token is refused and TokenSource has
+	// another one, and the time of TokenSource, and for which the time stands still. Default
+	// 30 s.
 	ShutdownTimeout time.Duration
 	// StopOnTokenRefused makes Run return when the service refuses the API token. By
-	// default Run goes on and polls every BackoffMax: one 401 or 403 of a gateway must not
+	// default Run goes on and polls every BackoffMax: one 401 of a gateway must not
 	// end a shop, and a token that was replaced is taken from
 	// payments.Config.TokenSource at the next poll.
 	StopOnTokenRefused bool

@@ -51,8 +51,7 @@ func NewRedactor(token string) *Redactor {
 	return r
 }
 
-// Add makes r redact token as well, besides those that it knows. The one whose Add is
-// longest ago is forgotten when there are too many.
+// Add makes r redact token too. Above 64 tokens it forgets the one that was added longest ago.
 func (r *Redactor) Add(token string) {
 	if token == "" {
 		return

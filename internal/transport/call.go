@@ -100,10 +100,10 @@ func (k *call) trace() *httptrace.ClientTrace {
 	return hooks
 }
 
-// gotConn runs in the goroutine of the request, before anything of it is written. A caller
-// that left at the same instant was there first or not at all: then nothing is sent, which
-// only a closed connection makes sure of. net/http does not look at the context again before
-// it writes, and a body whose Read fails does not hold the header back: it is flushed first.
+// gotConn runs in the request's goroutine before anything is written. If the caller has left
+// already, it closes the connection, so nothing is sent. Nothing else would do: net/http does
+// not check the context again before it writes, and it flushes the header before it reads the
+// body.
 func (k *call) gotConn(info httptrace.GotConnInfo) {
 	if !k.state.CompareAndSwap(dialing, onWire) && k.state.Load() == abandoned {
 		_ = info.Conn.Close()

@@ -60,7 +60,7 @@ type tracer struct {
 	isResult func(string) bool
 
 	found       bool // a part of a result, or what may be one
-	unexplained bool // a value that says nothing beside an error, and may be a part of a result without one
+	unexplained bool // a value that is harmless next to an error; without an error it may be part of a result
 	failed      bool // an error of the service has begun
 }
 
