@@ -191,10 +191,11 @@ func (b *Inbox) settleEmpty(ctx context.Context, p *proof, report *Report) error
 
 // checkNo sees whether "not paid" is worth anything: a service that confirms a payment once and
 // then says no to it would say so of the very payment that was lost. So one that is known to be
-// complete is confirmed again, unless the reconciliation has just recovered one, or nothing
-// rests on a no.
+// complete is confirmed again, unless nothing rests on a no. That a payment was recovered just
+// now tells nothing: it may have been its first confirm. So may be the one here, of a payment
+// that was polled, hence there are two.
 func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
-	if p.unproven != "" || report.StillUnpaid == 0 || report.Recovered > 0 {
+	if p.unproven != "" || report.StillUnpaid == 0 {
 		return nil
 	}
 	known, err := b.strings(ctx, sqlKnown)
@@ -209,14 +210,18 @@ func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
 	if err != nil {
 		return fmt.Errorf("inbox: the ledger has the key %q for a created payment: %w", known[0], err)
 	}
-	if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
-		return err
-	}
-	switch _, err := b.cfg.Client.Confirm(ctx, id); {
-	case refused(err):
-		p.unproven = fmt.Sprintf("the service says no to payment %s, which is complete: its no to others proves nothing", id)
-	case err != nil:
-		p.unproven = fmt.Sprintf("payment %s, which is complete, got no answer", id)
+	for range 2 {
+		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
+			return err
+		}
+		switch _, err := b.cfg.Client.Confirm(ctx, id); {
+		case refused(err):
+			p.unproven = fmt.Sprintf("the service says no to payment %s, which is complete: its no to others proves nothing", id)
+			return nil
+		case err != nil:
+			p.unproven = fmt.Sprintf("payment %s, which is complete, got no answer", id)
+			return nil
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -64,15 +65,20 @@ func (l *logbook) take() []string {
 type meddler struct {
 	*payments.Client
 	creating, confirming, decoding func()
-	never                          uuid.UUID // says no to it
+	never                          uuid.UUID          // says no to it
+	code                           string             // of the no
+	confirmed                      map[uuid.UUID]bool // if not nil: says no to these, and confirms the others once
 }
 
 func (m *meddler) Confirm(ctx context.Context, id uuid.UUID) (payments.Payment, error) {
 	if m.confirming != nil {
 		m.confirming()
 	}
-	if id == m.never {
-		return payments.Payment{}, &payments.Error{Op: "Confirm", Code: "ALREADY_PROCESSED", PayToken: id, Attempts: 1}
+	if id == m.never || m.confirmed[id] {
+		return payments.Payment{}, &payments.Error{Op: "Confirm", Code: cmp.Or(m.code, "PAYMENT_NOT_PAID"), PayToken: id, Attempts: 1}
+	}
+	if m.confirmed != nil {
+		m.confirmed[id] = true
 	}
 	return m.Client.Confirm(ctx, id)
 }
@@ -203,6 +209,7 @@ func TestLossProvenEmpty(t *testing.T) {
 	t.Parallel()
 	each2(t, func(t *testing.T, pg bool) {
 		s := newLossStand(t, pg, nil)
+		s.complete()
 		s.pay(s.create("order-1"))
 		s.create("order-2")
 		s.lose(0)
@@ -247,6 +254,23 @@ func TestLossNotProven(t *testing.T) {
 			s.requireOpen("payment " + id.String() + ", which is complete, got no answer")
 			s.requireSettled()
 		},
+		"ConfirmsOnceAndRecovered": func(_ *testing.T, s *lossStand, _ bool) {
+			done, lost := s.complete(), s.create("order-1")
+			s.pay(lost)
+			s.lose(0)
+			s.meddler.confirmed = map[uuid.UUID]bool{done: true, lost: true} // by the polls
+			s.pay(s.create("order-2"))                                       // the reconciliation recovers this one
+			s.requireOpen("the service says no to payment " + done.String() + ", which is complete: its no to others proves nothing")
+		},
+		"ConfirmsOnceAfterThePoll": func(t *testing.T, s *lossStand, _ bool) {
+			done := s.complete()
+			s.meddler.confirmed = map[uuid.UUID]bool{}
+			s.pay(s.create("order-1"))
+			s.lose(0)
+			s.fault("confirm", "drop-after", 0)
+			s.requireOpen("1 of 1 outstanding payments got no answer, or could not be stored")
+			s.requireOpen("the service says no to payment " + done.String() + ", which is complete: its no to others proves nothing")
+		},
 		"NoAnswer": func(_ *testing.T, s *lossStand, _ bool) {
 			s.complete()
 			s.create("order-1")
@@ -285,6 +309,7 @@ func TestLossNotProven(t *testing.T) {
 		},
 		"CreationUnderWay": func(t *testing.T, s *lossStand, _ bool) {
 			// The payment has its id only after the list of ids was read.
+			s.complete()
 			s.create("order-1")
 			s.lose(3)
 			creating, goOn, created := make(chan struct{}), make(chan struct{}), make(chan struct{})

@@ -345,6 +345,16 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLossNotProven$/^ConfirmsOnce",
 	},
 	{
+		"a loss is settled by the no of a service that confirms once, since it has confirmed another payment", "inbox/loss.go",
+		"if p.unproven != \"\" || report.StillUnpaid == 0 {", "if p.unproven != \"\" || report.StillUnpaid == 0 || report.Recovered > 0 {",
+		"./inbox", "TestLossNotProven$/^ConfirmsOnceAndRecovered",
+	},
+	{
+		"a payment that was polled is confirmed for the first time to see whether the service confirms again", "inbox/loss.go",
+		"for range 2 {", "for range 1 {",
+		"./inbox", "TestLossNotProven$/^ConfirmsOnceAfterThePoll",
+	},
+	{
 		"a loss is settled that came after the list of ids was begun", "inbox/loss.go",
 		"case !p.losses[l.ID]:", "case false:",
 		"./inbox", "TestLossNotProven$/^CameMeanwhile",
