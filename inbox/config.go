@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -84,10 +85,18 @@ type Config struct {
 	// proof is in Inbox.Audit, by the actor "inbox", and in the log at info level. The loss
 	// stays open, and PossibleLoss.Unproven says why, while an id is not answered for, while
 	// an order has no payment id because the answer to its creation was lost (for up to
-	// OutstandingFor), while no payment is done by which to see that the service confirms one
+	// OutstandingFor), while the service refuses an id with a code that NotPaidCodes does not
+	// name, while no payment is done by which to see that the service confirms one
 	// again, and if more than 10,000 payments are unpaid for longer than OutstandingFor. All
 	// replicas must agree on it. Default: a person settles every possible loss.
 	OnlyCreated bool
+	// NotPaidCodes are the error codes (payments.Error.Code) by which the service's confirm
+	// says that a payment is not paid. A possible loss settles itself only if every outstanding
+	// id that is not complete got one of them: any other code, such as one for too many
+	// requests, may hide a payment that is complete. PossibleLoss.Unproven names the code that
+	// is missing. Add it only if the service never gives it for a payment that is complete.
+	// Default "PAYMENT_NOT_PAID", which is the mock's; live deployments may have another.
+	NotPaidCodes []string
 
 	// Concurrency is how many handlers run at once. Default 8; on SQLite, whose file has
 	// one writer, they run one after the other.
@@ -178,6 +187,9 @@ func (cfg Config) withDefaults() Config {
 	if cfg.ConfirmRate == 0 {
 		cfg.ConfirmRate = 10
 	}
+	if cfg.NotPaidCodes == nil {
+		cfg.NotPaidCodes = []string{"PAYMENT_NOT_PAID"}
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
@@ -199,6 +211,8 @@ func (cfg *Config) validate() error {
 		return errors.New("inbox: Config.SQLite: an Inbox is open on it: use that one, close it first, or open another file")
 	case cfg.OnlyCreated && (cfg.AcceptUnknown || len(cfg.Catalogue) > 0):
 		return errors.New("inbox: Config.OnlyCreated: says that every payment is created here, and AcceptUnknown or Catalogue that some are not; unset one")
+	case slices.Contains(cfg.NotPaidCodes, ""):
+		return errors.New("inbox: Config.NotPaidCodes: has an empty code")
 	case cfg.Concurrency < 0:
 		return errors.New("inbox: Config.Concurrency: is negative")
 	case cfg.MaxAttempts < 0:

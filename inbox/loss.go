@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 // A possible loss is settled by its proof where the merchant states that every payment is
@@ -24,6 +26,8 @@ import (
 type proof struct {
 	losses   map[string]bool // that were open before the reconciliation began; nil if nothing can be proven
 	noID     []string        // orders that had no payment id when the list of ids was read
+	codes    []string        // with which the service has said that payments are not paid
+	unknown  string          // what it has refused with a code of which that is not known
 	unproven string          // why it is no proof; "" if it is one
 }
 
@@ -164,6 +168,9 @@ func (b *Inbox) settleEmpty(ctx context.Context, p *proof, report *Report) error
 	if p.losses == nil {
 		return nil
 	}
+	if p.unproven == "" {
+		p.unproven = p.unknown
+	}
 	if report.Failed > 0 && p.unproven == "" {
 		p.unproven = fmt.Sprintf("%d of %d outstanding payments got no answer, or could not be stored", report.Failed, report.Asked)
 	}
@@ -177,7 +184,7 @@ func (b *Inbox) settleEmpty(ctx context.Context, p *proof, report *Report) error
 			open = append(open, l)
 			continue
 		}
-		switch err := b.decide(ctx, l.ID, "settle loss", Decision{Actor: prover, Reason: report.proof()}, sqlSettle); {
+		switch err := b.decide(ctx, l.ID, "settle loss", Decision{Actor: prover, Reason: p.text(report)}, sqlSettle); {
 		case errors.Is(err, ErrStage): // somebody else has, just now
 		case err != nil:
 			return err
@@ -216,7 +223,7 @@ func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
 		}
 		switch _, err := b.cfg.Client.Confirm(ctx, id); {
 		case refused(err):
-			p.unproven = fmt.Sprintf("the service says no to payment %s, which is complete: its no to others proves nothing", id)
+			p.unproven = fmt.Sprintf("the service says no to payment %s, which is complete (%.64q): its no to others proves nothing", id, codeOf(err))
 			return nil
 		case err != nil:
 			p.unproven = fmt.Sprintf("payment %s, which is complete, got no answer", id)
@@ -239,10 +246,35 @@ func (p *proof) why(l PossibleLoss) string {
 	return p.unproven
 }
 
-// proof is what the audit says of a loss that was settled by itself.
-func (r *Report) proof() string {
+// refusal takes down with which code the service has refused a payment. A code says that it is
+// not paid only if Config.NotPaidCodes names it: "too many requests" or "maintenance" may come
+// as a code as well, for one payment only, and say nothing.
+func (p *proof) refusal(id string, err error, notPaid []string) {
+	code := codeOf(err)
+	switch {
+	case slices.Contains(p.codes, code):
+	case slices.Contains(notPaid, code):
+		p.codes = append(p.codes, code)
+	case p.unknown == "":
+		p.unknown = fmt.Sprintf("the service refused payment %s with %.64q, which Config.NotPaidCodes does not name", id, code)
+	}
+}
+
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*payments.Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// text is what the audit says of a loss that was settled by itself.
+func (p *proof) text(r *Report) string {
+	codes := ""
+	if len(p.codes) > 0 {
+		codes = " (" + strings.Join(p.codes, ", ") + ")"
+	}
 	return fmt.Sprintf("proven empty: every payment is created here (Config.OnlyCreated), and the service has answered for all that were outstanding "+
-		"after the loss: %d asked, %d recovered, %d not paid, 0 without an answer", r.Asked, r.Recovered, r.StillUnpaid)
+		"after the loss: %d asked, %d recovered, %d not paid%s, 0 without an answer", r.Asked, r.Recovered, r.StillUnpaid, codes)
 }
 
 // provenWithin is how long a loss that may still settle itself waits for its proof before it

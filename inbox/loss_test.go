@@ -221,7 +221,7 @@ func TestLossProvenEmpty(t *testing.T) {
 		require.Len(t, audit, 1)
 		assert.Equal(t, "settle loss", audit[0].Action)
 		assert.Equal(t, inbox.Decision{Actor: "inbox", Reason: "proven empty: every payment is created here (Config.OnlyCreated), and the service " +
-			"has answered for all that were outstanding after the loss: 2 asked, 1 recovered, 1 not paid, 0 without an answer"}, audit[0].Decision)
+			"has answered for all that were outstanding after the loss: 2 asked, 1 recovered, 1 not paid (PAYMENT_NOT_PAID), 0 without an answer"}, audit[0].Decision)
 		lines := s.log.take()
 		require.Len(t, lines, 2)
 		assert.Equal(t, "INFO depositpay: reconciliation took in payments recovered=1 asked=2 still_unpaid=1 failed=0", lines[0])
@@ -246,7 +246,7 @@ func TestLossNotProven(t *testing.T) {
 			s.requireOpen("no payment is done yet by which to see that the service confirms a complete payment again")
 			id := s.complete()
 			s.meddler.never = id
-			s.requireOpen("the service says no to payment " + id.String() + ", which is complete: its no to others proves nothing")
+			s.requireOpen("the service says no to payment " + id.String() + ", which is complete (\"PAYMENT_NOT_PAID\"): its no to others proves nothing")
 			s.meddler.never = uuid.Nil
 			s.fault("confirm", "status-before", 0)
 			s.requireOpen("1 of 1 outstanding payments got no answer, or could not be stored")
@@ -260,7 +260,7 @@ func TestLossNotProven(t *testing.T) {
 			s.lose(0)
 			s.meddler.confirmed = map[uuid.UUID]bool{done: true, lost: true} // by the polls
 			s.pay(s.create("order-2"))                                       // the reconciliation recovers this one
-			s.requireOpen("the service says no to payment " + done.String() + ", which is complete: its no to others proves nothing")
+			s.requireOpen("the service says no to payment " + done.String() + ", which is complete (\"PAYMENT_NOT_PAID\"): its no to others proves nothing")
 		},
 		"ConfirmsOnceAfterThePoll": func(t *testing.T, s *lossStand, _ bool) {
 			done := s.complete()
@@ -269,7 +269,19 @@ func TestLossNotProven(t *testing.T) {
 			s.lose(0)
 			s.fault("confirm", "drop-after", 0)
 			s.requireOpen("1 of 1 outstanding payments got no answer, or could not be stored")
-			s.requireOpen("the service says no to payment " + done.String() + ", which is complete: its no to others proves nothing")
+			s.requireOpen("the service says no to payment " + done.String() + ", which is complete (\"PAYMENT_NOT_PAID\"): its no to others proves nothing")
+		},
+		"UnknownCode": func(t *testing.T, s *lossStand, _ bool) {
+			s.complete()
+			lost := s.create("order-1")
+			s.create("order-2")
+			s.pay(lost)
+			s.lose(0)
+			s.meddler.never, s.meddler.code = lost, "RATE_LIMITED" // with HTTP 200
+			s.requireOpen("the service refused payment " + lost.String() + ` with "RATE_LIMITED", which Config.NotPaidCodes does not name`)
+			s.meddler.never = uuid.Nil
+			report := s.requireSettled()
+			require.Equal(t, []int{2, 1, 1, 0}, []int{report.Asked, report.Recovered, report.StillUnpaid, report.Failed})
 		},
 		"NoAnswer": func(_ *testing.T, s *lossStand, _ bool) {
 			s.complete()
@@ -502,4 +514,20 @@ func TestOnlyCreatedContradicted(t *testing.T) {
 		_, err := inbox.Open(t.Context(), cfg)
 		require.EqualError(t, err, "inbox: Config.OnlyCreated: says that every payment is created here, and AcceptUnknown or Catalogue that some are not; unset one")
 	}
+}
+
+// TestNotPaidCodes: they are the merchant's to say, and a refusal without a code is not one.
+func TestNotPaidCodes(t *testing.T) {
+	t.Parallel()
+	each2(t, func(t *testing.T, pg bool) {
+		s := newLossStand(t, pg, func(c *inbox.Config) { c.NotPaidCodes = []string{"UNPAID", "EXPIRED"} })
+		s.complete()
+		id := s.create("order-1")
+		s.lose(3)
+		s.requireOpen("the service refused payment " + id.String() + ` with "PAYMENT_NOT_PAID", which Config.NotPaidCodes does not name`)
+		s.meddler.never, s.meddler.code = id, "EXPIRED"
+		s.requireSettled()
+	})
+	_, err := inbox.Open(t.Context(), inbox.Config{Client: nobody{}, Handler: grant, DB: &sql.DB{}, NotPaidCodes: []string{""}})
+	require.EqualError(t, err, "inbox: Config.NotPaidCodes: has an empty code")
 }

@@ -21,7 +21,8 @@ type Report struct {
 	Asked int `json:"asked"`
 	// Recovered is how many of them turned out to be complete, and are in the ledger now.
 	Recovered int `json:"recovered"`
-	// StillUnpaid is how many the service says are not paid.
+	// StillUnpaid is how many the service refused to confirm with a code of its own: that is how
+	// it says that a payment is not paid. See also Config.NotPaidCodes.
 	StillUnpaid int `json:"still_unpaid"`
 	// Failed is how many got no answer, or one that says nothing of the payment: a refusal of
 	// the rate or of the token, an error of the service. They are asked again soon. Those that
@@ -149,7 +150,7 @@ func (b *Inbox) askOutstanding(ctx context.Context, p *proof, report *Report) (u
 		if err != nil {
 			return namedErrors(errs), err
 		}
-		some, err := b.askFor(ctx, ids, report)
+		some, err := b.askFor(ctx, p, ids, report)
 		errs = append(errs, some...)
 		if err != nil {
 			return namedErrors(errs), err
@@ -164,7 +165,7 @@ func namedErrors(errs []error) error { return errors.Join(errs[:min(len(errs), m
 // askFor asks for the payments that were created last first: they are the likely ones. Their
 // keys are read at once, which is not much, because asking changes the
 // order of any index that they could be paged by.
-func (b *Inbox) askFor(ctx context.Context, all []owed, report *Report) (unstored []error, err error) {
+func (b *Inbox) askFor(ctx context.Context, p *proof, all []owed, report *Report) (unstored []error, err error) {
 	for _, o := range all {
 		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
 			return unstored, err
@@ -183,6 +184,7 @@ func (b *Inbox) askFor(ctx context.Context, all []owed, report *Report) (unstore
 			report.Recovered++
 		case unpaid:
 			report.StillUnpaid++
+			p.refusal(o.id, err, b.cfg.NotPaidCodes)
 		default:
 			report.Failed++
 		}

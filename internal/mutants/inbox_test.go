@@ -355,6 +355,11 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLossNotProven$/^ConfirmsOnceAfterThePoll",
 	},
 	{
+		"a loss is settled by a refusal that does not say that nobody has paid", "inbox/loss.go",
+		"case slices.Contains(notPaid, code):", "case code != \"\":",
+		"./inbox", "TestLossNotProven$/^UnknownCode",
+	},
+	{
 		"a loss is settled that came after the list of ids was begun", "inbox/loss.go",
 		"case !p.losses[l.ID]:", "case false:",
 		"./inbox", "TestLossNotProven$/^CameMeanwhile",
