@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/depositpay/depositpay-go/internal/backoff"
 )
@@ -232,7 +233,17 @@ const maxReason = 1000
 func reasonText(err error) string {
 	s := err.Error()
 	if len(s) > maxReason {
-		s = s[:maxReason] + "…"
+		s = cutText(s, maxReason) + "…"
 	}
 	return s
+}
+
+// cutText returns at most n bytes of s, and none of a character that does not fit. Invalid
+// bytes before the cut stay: see storable.
+func cutText(s string, n int) string {
+	cut := n
+	for cut > 0 && cut > n-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut]
 }

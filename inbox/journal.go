@@ -71,10 +71,10 @@ func (b *Inbox) openLine(ctx context.Context, run string) (string, error) {
 	if err := b.writeLosses(ctx); err != nil {
 		return "", err
 	}
+	if err := b.canStore(ctx); err != nil {
+		return "", err
+	}
 	if line := b.polls.ofRun[run]; line != nil {
-		if err := b.canStore(ctx); err != nil {
-			return "", err
-		}
 		switch alive, err := b.pollAlive(ctx, line); {
 		case err != nil:
 			return "", fmt.Errorf("inbox: the poll journal: %w", err)
@@ -121,18 +121,21 @@ func (b *Inbox) canStore(ctx context.Context) error {
 // it did not receive whole; it satisfies poller.Journal. What did arrive is kept for
 // review if it may hold a part of a record (see payments.Error.MayHoldRecord), the possible
 // loss is written down in any case, and reconciliation begins. If the database
-// is away it tries again until ctx ends, at most for 15 s. If that fails the error says so, nothing
+// is away it tries again until ctx ends; the first try is made even if ctx has ended. It returns
+// within 15 s. If that fails the error says so, nothing
 // is polled until the loss is stored, and AfterPolls does not close the journal before: the
 // report is all there is of such a payment.
 func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 	defer b.askReconcile()
+	write, done := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer done()
 	wait, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	id := uuid.NewString()
-	err := b.noteLoss(context.WithoutCancel(ctx), id, lost)
+	err := b.noteLoss(write, id, lost)
 	for failures := 0; err != nil && wait.Err() == nil; failures++ {
 		pause(wait, backoff.Delay(failures, tick/4, 2*time.Second, backoff.Jitter()), nil)
-		err = b.noteLoss(context.WithoutCancel(ctx), id, lost)
+		err = b.noteLoss(write, id, lost)
 	}
 	if err != nil {
 		b.polls.mu.Lock()
@@ -155,39 +158,55 @@ func (b *Inbox) writeLosses(ctx context.Context) error {
 	return nil
 }
 
-// noteLoss may be called again after an error, which may have come after the commit.
+// noteLoss may be called again after an error, which may have come after the commit. A loss
+// whose text the database refuses is stored with a plain reason: nothing is polled until a loss
+// is stored, and the database would refuse the same text every time.
 func (b *Inbox) noteLoss(ctx context.Context, id string, lost error) error {
 	raw := ""
 	if e, ok := errors.AsType[*payments.Error](lost); ok && e.MayHoldRecord() {
 		raw = string(e.Raw)
 	}
+	reason := storable("ambiguous: " + reasonText(lost))
 	if raw != "" {
 		err := b.put(ctx, op{
 			Kind: opReview, ID: unreadableKey(storable(raw)), Channel: ChannelPoll,
 			Body: storable(raw), Reason: ReasonUnreadable,
 		})
-		if err != nil {
+		switch {
+		case refusedData(err):
+			reason = fmt.Sprintf("ambiguous: the database refuses what the poll received (SQLSTATE %s)", sqlState(err))
+		case err != nil:
 			return err
 		}
 	}
-	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLoss), id, "ambiguous: "+reasonText(lost))
+	err := b.insertLoss(ctx, id, reason)
+	if refusedData(err) {
+		err = b.insertLoss(ctx, id, fmt.Sprintf("ambiguous: the database refuses the error's text (SQLSTATE %s)", sqlState(err)))
+	}
+	return err
+}
+
+func (b *Inbox) insertLoss(ctx context.Context, id, reason string) error {
+	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLoss), id, reason)
 	return err
 }
 
 // AfterPolls is called by package poller when no more polls come; it satisfies
-// poller.Journal. If a possible loss cannot be stored the journal stays open, and the next
+// poller.Journal. It returns within 15 s, also if ctx has ended. If a possible loss cannot be stored the journal stays open, and the next
 // start reports it like a crash.
 func (b *Inbox) AfterPolls(ctx context.Context) error {
 	b.polls.mu.Lock()
 	defer b.polls.mu.Unlock()
-	if err := b.writeLosses(context.WithoutCancel(ctx)); err != nil {
+	write, done := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer done()
+	if err := b.writeLosses(write); err != nil {
 		return err
 	}
 	line := b.polls.ofRun[pollrun.ID(ctx)]
 	if line == nil {
 		return nil
 	}
-	_, err := b.store.ledger().ExecContext(context.WithoutCancel(ctx), b.d.sql(sqlClose), line.id, "clean")
+	_, err := b.store.ledger().ExecContext(write, b.d.sql(sqlClose), line.id, "clean")
 	if err == nil {
 		delete(b.polls.ofRun, pollrun.ID(ctx))
 	}

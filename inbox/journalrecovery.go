@@ -84,9 +84,6 @@ func (b *Inbox) beatStep(ctx context.Context) (more bool, err error) {
 func (b *Inbox) beatLines(ctx context.Context) error {
 	b.polls.mu.Lock()
 	defer b.polls.mu.Unlock()
-	if err := b.writeLosses(ctx); err != nil {
-		return err
-	}
 	for run, line := range b.polls.ofRun {
 		alive, err := b.pollAlive(ctx, line)
 		if err != nil {
@@ -96,7 +93,7 @@ func (b *Inbox) beatLines(ctx context.Context) error {
 			delete(b.polls.ofRun, run)
 		}
 	}
-	return nil
+	return b.writeLosses(ctx) // after the beats: a loss that cannot be stored must not stop them
 }
 
 // ownLine tells whether a line is open in this process.
