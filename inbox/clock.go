@@ -26,13 +26,30 @@ const (
 	sqlLookAhead = `SELECT count(*), coalesce(max(w.run_at), 0), coalesce(sum(CASE WHEN w.begun > {now} OR w.ready_at > {now} THEN 1 ELSE 0 END), 0)
 		FROM (SELECT p.run_at, ` + waitBegun + ` AS begun, p.ready_at FROM {p}payments p WHERE p.stage = 2 AND p.run_at > {now} AND p.run_at > ?1 ORDER BY p.run_at LIMIT ?2) AS w`
 
-	aheadReady  = `p.stage = 2 AND p.run_at > {now} AND (` + waitBegun + ` > {now} OR p.ready_at > {now})`
-	sqlHowAhead = `SELECT coalesce(max(CASE WHEN p.ready_at > ` + waitBegun + ` THEN p.ready_at ELSE ` + waitBegun + ` END) - {now}, 0)
-		FROM {p}payments p WHERE ` + aheadReady
-	// All by the same time, so that those of one identifier stay in order.
-	sqlMoveBack = `UPDATE {p}payments AS p SET run_at = CASE WHEN ` + waitBegun + ` > {now} THEN run_at - ?1 ELSE run_at END,
-			ready_at = CASE WHEN ready_at > {now} THEN ready_at - ?1 ELSE ready_at END
-		WHERE payment_id IN (SELECT p.payment_id FROM {p}payments p WHERE ` + aheadReady + ` {skip})`
+	// Every ready payment that is dated in the future, due or not: see held in sqlMoveBack.
+	aheadReady = `p.stage = 2 AND (p.ready_at > t.now OR p.run_at > t.now AND ` + waitBegun + ` > t.now)`
+	sqlHowAhead = `WITH t AS (SELECT {now} AS now)
+		SELECT coalesce(max(CASE WHEN p.ready_at > ` + waitBegun + ` THEN p.ready_at ELSE ` + waitBegun + ` END - t.now), 0)
+		FROM {p}payments p, t WHERE ` + aheadReady
+	// All times go back by ?1, the distance of the furthest. So those of one identifier stay in
+	// order among themselves; last keeps them behind those that are not ahead. If a handler has
+	// locked one of them (held), all wait for the next look: moved without it, the later ones
+	// would come before it. These are windows over one set, since the planner cannot know how
+	// many are ahead and would join 50,000 of them row by row.
+	sqlMoveBack = `WITH t AS (SELECT {now} AS now),
+		l AS (SELECT p.payment_id, p.{tie} AS tie, p.identifier, p.ordered, p.run_at, p.ready_at, ` + waitBegun + ` AS begun
+			FROM {p}payments p, t WHERE ` + aheadReady + ` {skip}),
+		u AS (SELECT l.payment_id, l.tie, l.identifier, l.ordered, l.run_at, l.ready_at, l.begun, 1 AS mine FROM l
+			UNION ALL SELECT q.payment_id, q.{tie}, q.identifier, q.ordered, q.run_at, q.ready_at, 0, 0
+			FROM {p}payments q WHERE q.stage = 2 AND q.ordered = 1 AND q.identifier <> ''),
+		m AS (SELECT u.payment_id, u.mine, u.run_at, u.ready_at, u.begun,
+			coalesce(max(CASE WHEN u.ready_at <= t.now THEN u.ready_at END) OVER who, 0)
+				+ row_number() OVER (PARTITION BY u.identifier, u.ordered ORDER BY u.ready_at, u.tie) AS last,
+			sum(CASE WHEN u.ready_at <= t.now OR u.ordered = 0 OR u.identifier = '' THEN 0 WHEN u.mine = 1 THEN -1 ELSE 1 END) OVER who AS held
+			FROM u, t WINDOW who AS (PARTITION BY u.identifier, u.ordered))
+		UPDATE {p}payments AS p SET run_at = CASE WHEN m.begun > t.now THEN m.run_at - ?1 ELSE m.run_at END,
+			ready_at = CASE WHEN m.ready_at <= t.now THEN m.ready_at WHEN m.ready_at - ?1 > m.last THEN m.ready_at - ?1 ELSE m.last END
+		FROM m, t WHERE p.payment_id = m.payment_id AND m.mine = 1 AND m.held <= 0`
 
 	// ?2 is the lease of a confirm, ?3 and ?4 the shortest and the longest wait, ?5 never.
 	aheadHints = `stage < 2 AND own = ?1 AND run_at > {now} AND run_at < ?5

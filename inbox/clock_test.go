@@ -164,6 +164,76 @@ func TestClockSetBackKeepsOrder(t *testing.T) {
 	})
 }
 
+// TestClockSetBackBetweenPayments: the payments of an identifier are handed over in the order of arrival although
+// only the later ones are dated in the future, and one of somebody else's is further ahead.
+func TestClockSetBackBetweenPayments(t *testing.T) {
+	each2(t, func(t *testing.T, pg bool) {
+		s := newStand(t, pg, func(c *inbox.Config) { c.InOrder = true })
+		want, set := s.halfAhead()
+		require.NoError(t, inbox.LookAtClock(s.box))
+		require.Less(t, s.status().OldestReady, time.Hour, "nothing is dated earlier than need be")
+		want = append(want, set(4))
+		require.Equal(t, want, s.handedOver("player-1"))
+	})
+}
+
+// TestClockSetBackUnderAHandler: a payment that the look cannot move, since its handler has its row, is handed over
+// before the later ones of its identifier if that handler fails.
+func TestClockSetBackUnderAHandler(t *testing.T) {
+	s := newStand(t, true, func(c *inbox.Config) { c.InOrder = true })
+	want, _ := s.halfAhead()
+	tx, err := s.ledger.Begin()
+	require.NoError(t, err)
+	_, err = tx.Exec(`SELECT 1 FROM depositpay_payments WHERE payment_id = $1 FOR UPDATE`, want[1])
+	require.NoError(t, err)
+	require.NoError(t, inbox.LookAtClock(s.box))
+	require.NoError(t, tx.Rollback())
+	require.NoError(t, inbox.LookAtClock(s.box))
+	require.Equal(t, want, s.handedOver("player-1"))
+}
+
+// halfAhead sets the clock back between the first and the second of three payments of player-1, by 45 minutes
+// before one of player-2. accept takes another one of player-1.
+func (s *stand) halfAhead() (want []string, accept func(n int) string) {
+	s.t.Helper()
+	of := func(n int, identifier string) string {
+		p := nthPayment(n)
+		p.Identifier = identifier
+		s.accept(p)
+		return p.ID.String()
+	}
+	minutes := map[string]int{of(0, "player-1"): -15, of(1, "player-1"): 10, of(2, "player-1"): 15, of(3, "player-2"): 45}
+	for n := range 3 {
+		want = append(want, nthPayment(n).ID.String())
+	}
+	for id, ahead := range minutes {
+		_, err := s.ledger.Exec(`UPDATE depositpay_payments SET run_at = run_at + $1, ready_at = ready_at + $1, first_seen = first_seen + $1 WHERE payment_id = $2`,
+			(time.Duration(ahead) * time.Minute).Microseconds(), id)
+		require.NoError(s.t, err)
+	}
+	return want, func(n int) string { return of(n, "player-1") }
+}
+
+// handedOver hands over all that is ready, and returns the ids of an identifier in that order.
+func (s *stand) handedOver(identifier string) (ids []string) {
+	s.t.Helper()
+	for {
+		claims, err := inbox.ClaimAll(s.box)
+		require.NoError(s.t, err)
+		if len(claims) == 0 {
+			return ids
+		}
+		for i := range claims {
+			inbox.Handle(s.box, &claims[i])
+			e, err := s.box.Get(s.t.Context(), claims[i].Key())
+			require.NoError(s.t, err)
+			if e.Payment.Identifier == identifier {
+				ids = append(ids, e.Key)
+			}
+		}
+	}
+}
+
 // TestClockSetBackAndHintsWait: an id that a webhook named is confirmed soon.
 func TestClockSetBackAndHintsWait(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {

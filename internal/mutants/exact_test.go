@@ -70,6 +70,16 @@ var exactMutants = []mutant{
 		"./inbox", "TestClockSetBackAndPaymentsWait$/^pg=false",
 	},
 	{
+		"what a clock ahead had dated comes before what it had not", "inbox/clock.go",
+		"WHEN m.ready_at - ?1 > m.last THEN m.ready_at - ?1 ELSE m.last END", "ELSE m.ready_at - ?1 END",
+		"./inbox", "TestClockSetBackBetweenPayments$/^pg=false",
+	},
+	{
+		"what a clock ahead had dated overtakes a payment in its handler", "inbox/clock.go",
+		" AND m.held <= 0", "",
+		"./inbox", "TestClockSetBackUnderAHandler$",
+	},
+	{
 		"nobody looks whether the clock was set back", "inbox/run.go",
 		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b}).look) })\n", "",
 		"./inbox", "TestRunSeesTheClockSetBack$/^pg=false",
