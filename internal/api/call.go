@@ -145,7 +145,8 @@ func (c *Caller) refusal(op *transport.Op, o transport.Outcome, a wire.Answer) *
 		slices.Contains(c.TokenCodes, strings.ToUpper(a.Code))
 	// A refused token says nothing of an attempt before, whose answer is lost.
 	unknown := o.Kind == transport.Unknown || o.Lost && f.TokenRefused
-	f.Ambiguous = unknown && op.Class != transport.ReadOnly && !(a.Failed && c.IsEmptyCode(a.Code))
+	emptyCode := a.Failed && c.IsEmptyCode(a.Code)
+	f.Ambiguous = unknown && op.Class != transport.ReadOnly && !emptyCode
 	return f
 }
 
