@@ -37,9 +37,14 @@ const (
 	sqlNoID = `SELECT order_id FROM {p}orders WHERE payment_id IS NULL AND created_at > {now} - ?1 LIMIT ?2`
 	sqlIDOf = `SELECT coalesce(payment_id, ''), CASE WHEN created_at > {now} - ?2 THEN 1 ELSE 0 END FROM {p}orders WHERE order_id = ?1`
 	sqlOwes = `SELECT payment_id, attempt, tries, stage FROM {p}payments WHERE payment_id = ?1 AND stage < 2`
-	// sqlLongOutstanding are those that reconciliation asks for no more, unless for a proof.
-	sqlLongOutstanding = `SELECT payment_id, attempt, tries, stage FROM {p}payments
-		WHERE stage < 2 AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2`
+	// sqlLongOutstanding are those that reconciliation asks for no more, unless for a proof. In two
+	// parts, for which there is an index by age, like sqlOutstanding.
+	sqlLongOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
+			SELECT * FROM (SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
+				WHERE stage = 0 AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS links
+			UNION ALL SELECT * FROM (SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
+				WHERE stage IN (1, 4, 5) AND stage = 1 AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS hints) AS o
+		ORDER BY first_seen DESC LIMIT ?2`
 	// sqlKnown is a payment that is complete for sure.
 	sqlKnown  = `SELECT payment_id FROM {p}payments WHERE stage = 3 AND own = 1 AND record <> '' ORDER BY done_at DESC LIMIT 1`
 	sqlSettle = `UPDATE {p}polls SET closed_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome <> ''`
@@ -77,13 +82,15 @@ func (b *Inbox) beginProof(ctx context.Context) (*proof, error) {
 
 // toAsk returns the ids to ask for. For a proof these are all that are outstanding. Orders
 // without an id are listed first: those that get one meanwhile are asked for by
-// boundMeanwhile.
-func (b *Inbox) toAsk(ctx context.Context, p *proof) (_ []owed, err error) {
+// boundMeanwhile. What only the proof needs and the ledger fails to read costs the proof, and
+// keeps nothing from being asked for.
+func (b *Inbox) toAsk(ctx context.Context, p *proof) ([]owed, error) {
 	if p.losses != nil {
-		if p.noID, err = b.strings(ctx, sqlNoID, b.cfg.OutstandingFor.Microseconds(), maxNoID+1); err != nil {
-			return nil, fmt.Errorf("inbox: orders without a payment: %w", err)
-		}
-		if len(p.noID) > maxNoID {
+		var err error
+		switch p.noID, err = b.strings(ctx, sqlNoID, b.cfg.OutstandingFor.Microseconds(), maxNoID+1); {
+		case err != nil:
+			p.unproven = fmt.Sprintf("the orders without a payment could not be read: %v", err)
+		case len(p.noID) > maxNoID:
 			p.unproven = fmt.Sprintf("the answers to the creation of more than %d payments are not here, so their ids are not known", maxNoID)
 		}
 	}
@@ -91,16 +98,24 @@ func (b *Inbox) toAsk(ctx context.Context, p *proof) (_ []owed, err error) {
 	if err != nil || p.losses == nil || p.unproven != "" {
 		return all, err
 	}
+	long, err := b.longOutstanding(ctx)
+	switch {
+	case err != nil:
+		p.unproven = fmt.Sprintf("the payments that are unpaid for longer than Config.OutstandingFor could not be read: %v", err)
+	case len(long) > maxLongOutstanding:
+		p.unproven = fmt.Sprintf("more than %d payments are unpaid for longer than Config.OutstandingFor, and were not asked for", maxLongOutstanding)
+	default:
+		all = append(all, long...)
+	}
+	return all, nil
+}
+
+func (b *Inbox) longOutstanding(ctx context.Context) ([]owed, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlLongOutstanding), b.cfg.OutstandingFor.Microseconds(), maxLongOutstanding+1)
 	if err != nil {
-		return nil, fmt.Errorf("inbox: ids that are outstanding for long: %w", err)
+		return nil, err
 	}
-	long, err := collect(rows, scanOwed)
-	if err != nil || len(long) <= maxLongOutstanding {
-		return append(all, long...), err
-	}
-	p.unproven = fmt.Sprintf("more than %d payments are unpaid for longer than Config.OutstandingFor, and were not asked for", maxLongOutstanding)
-	return all, nil
+	return collect(rows, scanOwed)
 }
 
 // boundMeanwhile returns the ids that orders have got since the list of ids was read. It waits

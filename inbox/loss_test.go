@@ -319,6 +319,19 @@ func TestLossNotProven(t *testing.T) {
 			s.exec(`UPDATE depositpay_orders SET created_at = 1`) // longer ago than OutstandingFor
 			s.requireSettled()
 		},
+		"OrdersUnreadable": func(t *testing.T, s *lossStand, _ bool) {
+			s.complete()
+			s.create("order-1")
+			s.lose(3)
+			require.NoError(t, inbox.Fold(s.box))
+			s.exec(`ALTER TABLE depositpay_orders RENAME COLUMN created_at TO elsewhere`)
+			report := s.reconcile()
+			require.Equal(t, 1, report.Asked)
+			require.Len(t, report.PossibleLosses, 1)
+			require.Regexp(t, `^the orders without a payment could not be read: .*created_at`, report.PossibleLosses[0].Unproven)
+			s.exec(`ALTER TABLE depositpay_orders RENAME COLUMN elsewhere TO created_at`)
+			s.requireSettled()
+		},
 		"CreationUnderWay": func(t *testing.T, s *lossStand, _ bool) {
 			// The payment has its id only after the list of ids was read.
 			s.complete()

@@ -109,4 +109,9 @@ var exactMutants = []mutant{
 		"WHERE stage = 0 AND own = 1 AND first_seen", "WHERE stage + 0 = 0 AND own = 1 AND first_seen",
 		"./inbox", "TestStatusIsBounded$/^pg=false",
 	},
+	{
+		"a proof reads and sorts every link that was never paid", "inbox/loss.go",
+		"WHERE stage = 0 AND own = 1 AND first_seen", "WHERE stage + 0 = 0 AND own = 1 AND first_seen",
+		"./inbox", "TestStatusIsBounded$/^pg=false",
+	},
 }
