@@ -59,7 +59,7 @@ func (d *dedicated) do(ctx context.Context, fn func(context.Context, rowQuerier)
 // retry calls fn with a connection that is there, and once more with a new one if that one
 // turns out to be dead, and again if the server undid what fn did in favor of another
 // transaction, or if a row was locked. So what fn does must be harmless to do twice, and fn may
-// write to nothing outside itself: what a try leaves there, the next try adds to.
+// write to nothing outside itself but what has committed: what a try leaves there, the next try adds to.
 func (d *dedicated) retry(ctx context.Context, fn func(*dedicated) error) error {
 	err := d.inTurn(ctx, fn)
 	for hasState(err, lockTimeout) && ctx.Err() == nil {

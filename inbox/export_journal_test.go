@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 // AddUnwrittenLoss adds a possible loss as PollLost does after its timeout.
@@ -24,3 +26,13 @@ func AgeBeats(b *Inbox) {
 }
 
 func BeatLines(b *Inbox) error { return b.beatLines(context.Background()) }
+
+// AcceptGroup takes in, in one group, the service's no to an id, the body of a poll, and a
+// payment.
+func AcceptGroup(b *Inbox, no, poll string, p payments.Payment) error {
+	record, err := recordOp(p, ChannelWebhook)
+	if err != nil {
+		return err
+	}
+	return b.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: ChannelPoll, Body: "{}"}, record})
+}

@@ -71,6 +71,9 @@ func (b *Inbox) noteStore(works bool) {
 func (b *Inbox) commitEach(ctx context.Context, lane int, ops []op) error {
 	each := make(eachError, len(ops))
 	for i := range ops {
+		if ops[i].Kind == opNo {
+			continue // it has been tried, see postgresStore.refusals
+		}
 		if err := b.store.accept(ctx, lane, ops[i:i+1]); err != nil {
 			each[i] = b.notStored(fmt.Errorf("%s of payment %s: %w", ops[i].Kind, ops[i].ID, err))
 		}

@@ -72,44 +72,48 @@ func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
 	records, others := sorted(ops)
+	parts := s.otherParts(others)
+	for _, layer := range records {
+		parts = append(parts, func(ctx context.Context, c *dedicated) error { return s.acceptRecords(ctx, c, &layer) })
+	}
 	return s.connections.intake[lane].retry(ctx, func(c *dedicated) error {
-		if len(others) > 0 {
-			if err := s.acceptOthers(ctx, c, others); err != nil {
+		for len(parts) > 0 {
+			if err := parts[0](ctx, c); err != nil {
 				return err
 			}
-		}
-		for _, layer := range records {
-			if err := s.acceptRecords(ctx, c, layer); err != nil {
-				return err
-			}
+			parts = parts[1:]
 		}
 		return nil
 	})
 }
 
+// part is a part of a group with transactions of its own. A retry of the group begins with the
+// first part that has not committed: done twice, a refusal would end the doubt of a webhook that
+// came between, a hint would leave one, and a body or a repeat would be stored again.
+type part func(context.Context, *dedicated) error
+
 // acceptRecords takes in records of different payments. One that another transaction
-// inserts at the same moment can neither be inserted nor seen: it needs another round.
-func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicated, records []op) error {
+// inserts at the same moment can neither be inserted nor seen: it needs another round. What it
+// has taken in it removes from left, also if it fails.
+func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicated, left *[]op) error {
 	const rounds = 5 // one is usual, two happen
 	for range rounds {
 		for _, statement := range []string{sqlOwedRecords, sqlNewRecords, sqlKnownRecords} {
-			if statement == sqlOwedRecords && !slices.ContainsFunc(records, func(o op) bool { return o.owed }) {
+			if statement == sqlOwedRecords && !slices.ContainsFunc(*left, func(o op) bool { return o.owed }) {
 				continue // sqlKnownRecords would do as well
 			}
-			taken, err := s.takeRecords(ctx, c, statement, records)
-			if err != nil {
+			taken, err := s.takeRecords(ctx, c, statement, *left)
+			*left = slices.DeleteFunc(slices.Clone(*left), func(o op) bool { return taken[o.ID] })
+			if err != nil || len(*left) == 0 {
 				return err
-			}
-			records = slices.DeleteFunc(slices.Clone(records), func(o op) bool { return taken[o.ID] })
-			if len(records) == 0 {
-				return nil
 			}
 		}
 	}
-	return fmt.Errorf("inbox: payment %s changes all the time; accept it again", records[0].ID)
+	return fmt.Errorf("inbox: payment %s changes all the time; accept it again", (*left)[0].ID)
 }
 
-// takeRecords returns the ids of the records that the statement took in.
+// takeRecords returns the ids of the records that the statement took in and that need nothing
+// else, also if it fails.
 func (s *postgresStore) takeRecords(ctx context.Context, c *dedicated, statement string, records []op) (map[string]bool, error) {
 	taken, differ := make(map[string]bool, len(records)), map[string]bool{}
 	err := c.inTx(ctx, func(x *sql.Conn) error {
@@ -122,10 +126,17 @@ func (s *postgresStore) takeRecords(ctx context.Context, c *dedicated, statement
 			return err
 		})
 	})
+	if err != nil {
+		return nil, err // it is undone, or nobody knows
+	}
 	for _, o := range records {
-		if err == nil && differ[o.ID] {
+		if !differ[o.ID] {
+			continue
+		}
+		if err == nil {
 			err = s.raise(ctx, c, o)
 		}
+		taken[o.ID] = err == nil
 	}
 	return taken, err
 }
@@ -158,9 +169,9 @@ func (s *postgresStore) raise(ctx context.Context, c *dedicated, o op) error {
 
 var errNotInReview = errors.New("inbox: it is not in review")
 
-// acceptOthers takes in what is no record. Hints come in floods, and they and their
+// otherParts takes in what is no record. Hints come in floods, and they and their
 // refusals are all that a group has then.
-func (s *postgresStore) acceptOthers(ctx context.Context, c *dedicated, ops []op) error {
+func (s *postgresStore) otherParts(ops []op) (parts []part) {
 	var hints, refused []string
 	var rest []op
 	for _, o := range ops {
@@ -173,14 +184,21 @@ func (s *postgresStore) acceptOthers(ctx context.Context, c *dedicated, ops []op
 			rest = append(rest, o)
 		}
 	}
-	if err := s.acceptRefusals(ctx, c, refused); err != nil { // before hints, which may be of the same ids and later
-		return err
+	if len(refused) > 0 { // before hints, which may be of the same ids and later
+		parts = append(parts, s.refusals(refused))
 	}
-	if err := s.acceptHints(ctx, c, hints); err != nil || len(rest) == 0 {
-		return err
+	if len(hints) > 0 {
+		parts = append(parts, func(ctx context.Context, c *dedicated) error { return s.acceptHints(ctx, c, hints) })
 	}
+	if len(rest) > 0 {
+		parts = append(parts, func(ctx context.Context, c *dedicated) error { return s.acceptRest(ctx, c, rest) })
+	}
+	return parts
+}
+
+func (s *postgresStore) acceptRest(ctx context.Context, c *dedicated, ops []op) error {
 	return c.inTx(ctx, func(x *sql.Conn) error {
-		for _, o := range rest {
+		for _, o := range ops {
 			if err := s.apply(ctx, x, o); err != nil {
 				return err
 			}
@@ -190,9 +208,6 @@ func (s *postgresStore) acceptOthers(ctx context.Context, c *dedicated, ops []op
 }
 
 func (s *postgresStore) acceptHints(ctx context.Context, c *dedicated, ids []string) error {
-	if len(ids) == 0 {
-		return nil
-	}
 	text, err := json.Marshal(ids)
 	if err != nil {
 		return err
@@ -215,18 +230,25 @@ func (s *postgresStore) acceptHints(ctx context.Context, c *dedicated, ids []str
 	return fmt.Errorf("inbox: of %d payments some change all the time; note them again", len(ids))
 }
 
-func (s *postgresStore) acceptRefusals(ctx context.Context, c *dedicated, ids []string) error {
-	if len(ids) == 0 {
-		return nil
+// refusals is the part that may not be done twice: between the two another process may have
+// named the id again. So it is not repeated if it is unknown whether its commit succeeded. A
+// refusal that is not stored leaves the id in doubt, which is safe.
+func (s *postgresStore) refusals(ids []string) part {
+	committing := false
+	return func(ctx context.Context, c *dedicated) error {
+		if committing {
+			return nil
+		}
+		text, err := json.Marshal(ids)
+		if err != nil {
+			return err
+		}
+		return c.inTx(ctx, func(x *sql.Conn) error {
+			_, err := x.ExecContext(ctx, s.d.sql(sqlNo), string(text))
+			committing = err == nil
+			return err
+		})
 	}
-	text, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	return c.inTx(ctx, func(x *sql.Conn) error {
-		_, err := x.ExecContext(ctx, s.d.sql(sqlNo), string(text))
-		return err
-	})
 }
 
 func (s *postgresStore) claims() retrier  { return s.connections.work }
