@@ -92,6 +92,10 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 const (
 	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
 	sqlLater = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, wait = ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+	// A claim whose handler has not begun ends without a receipt: nothing has run. leased makes
+	// it harmless to do twice.
+	sqlGiveBack = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?3, wait = ?3, tries = tries - 1, reason = ?4
+		WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2 AND leased > 0 RETURNING payment_id`
 	sqlAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
 )
 
@@ -173,4 +177,12 @@ func (b *Inbox) later(ctx context.Context, c *claim, wait int64, reason string, 
 		back, outcome = 1, OutcomeSnoozed
 	}
 	return b.fenced(ctx, c, outcome, reason, sqlLater, wait, back)
+}
+
+// giveBack lets a claimed payment whose handler has not begun run after wait µs. It goes by
+// the connection for claims: the pool may have no other.
+func (b *Inbox) giveBack(ctx context.Context, c *claim, wait int64, reason string) error {
+	_, err := queryRows(ctx, b.store.claims(), b.d.sql(sqlGiveBack),
+		func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) }, c.id, c.attempt, wait, storable(reason))
+	return err
 }

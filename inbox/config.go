@@ -43,7 +43,9 @@ type Config struct {
 	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps four connections of it,
 	// which all inboxes on the same *sql.DB share, and uses up to Concurrency+1 more. Open takes
 	// them all once, and fails within seconds if the pool does not have them (with pgxpool: set
-	// MaxConns). A pooler such as PgBouncer may lend sessions for one transaction; then
+	// MaxConns). Several inboxes on one *sql.DB share these too, so set its limit to 4 and the sum
+	// of Concurrency+1 if their handlers are slow: otherwise payments wait for a connection, which
+	// Run logs and does not count as an attempt. A pooler such as PgBouncer may lend sessions for one transaction; then
 	// the driver must not keep prepared statements (with pgx: default_query_exec_mode=exec).
 	DB *sql.DB
 	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it. It has one
@@ -108,7 +110,8 @@ type Config struct {
 	// HandlerTimeout bounds one run of the handler. Default 30 s.
 	HandlerTimeout time.Duration
 	// MaxAttempts is how often a payment's handler is started until the payment is dead.
-	// Counted at the start, so that a payment which crashes the process counts too. Default 12.
+	// Counted at the start, so that a payment which crashes the process counts too; not counted
+	// if its transaction could not begin. Default 12.
 	MaxAttempts int
 	// BackoffMin and BackoffMax bound the wait between two runs, which doubles with jitter.
 	// Defaults 1 s and 10 min.

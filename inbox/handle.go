@@ -18,6 +18,22 @@ import (
 // rolled back; nothing is wrong.
 var errFenced = errors.New("inbox: the lease ended and the payment was claimed again")
 
+// notBegunError is the error of a transaction that failed before its handler began, for want
+// of a connection perhaps. That is no try: nothing is wrong with the payment.
+type notBegunError struct{ err error }
+
+func (e *notBegunError) Error() string {
+	return "inbox: the handler's transaction could not begin: " + e.err.Error()
+}
+func (e *notBegunError) Unwrap() error { return e.err }
+
+func notBegun(err error) error {
+	if err == nil || errors.Is(err, errFenced) {
+		return err
+	}
+	return &notBegunError{err}
+}
+
 type cancelError struct{ err error }
 
 func (e *cancelError) Error() string { return "inbox: cancelled: " + e.err.Error() }
@@ -100,10 +116,10 @@ func undoneByServer(err error) bool {
 func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return notBegun(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := b.cfg.hook.after(stepFenced, b.fence(ctx, tx, c)); err != nil {
+	if err := b.cfg.hook.after(stepFenced, notBegun(b.fence(ctx, tx, c))); err != nil {
 		return err
 	}
 	if err := b.guard(ctx, tx, c); err != nil {
@@ -213,6 +229,11 @@ func (b *Inbox) record(ctx context.Context, c *claim, err error) error {
 	}
 	if snooze, ok := errors.AsType[*snoozeError](err); ok {
 		return b.later(ctx, c, max(0, snooze.wait).Microseconds(), "snoozed", true)
+	}
+	if _, ok := errors.AsType[*notBegunError](err); ok {
+		log(slog.LevelWarn, "depositpay: the database gave a handler no transaction; it will run later, and no try is counted; "+
+			"if that lasts, see whether the database can be reached, and raise the limit of its pool to what all inboxes on it need")
+		return b.giveBack(ctx, c, backoff.Delay(0, b.cfg.BackoffMin, b.cfg.BackoffMax, backoff.Jitter()).Microseconds(), reasonText(err))
 	}
 	if undoneByServer(err) {
 		log(slog.LevelWarn, "depositpay: the database undid a handler's transaction again and again because of others; it will run again, and no try is counted")

@@ -12,7 +12,7 @@ import (
 // understands. On SQLite the fold prepares its own.
 var ledgerStatements = slices.Concat(opStatements, []string{
 	strings.Replace(sqlClaim, "/*order*/", sqlInOrder, 1), strings.Replace(sqlPutInOrder, "/*stage*/", "p.stage = 2", 1),
-	sqlFence, sqlLater, sqlAside, sqlRun, sqlLatest, sqlOneByOne, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
+	sqlFence, sqlLater, sqlGiveBack, sqlAside, sqlRun, sqlLatest, sqlOneByOne, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
 	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
 	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
 	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,

@@ -65,6 +65,11 @@ var inboxMutants = []mutant{
 		"./inbox", "TestDeadlockIsNoTry$",
 	},
 	{
+		"a pool without a free connection counts as a try", "inbox/claim.go",
+		"SET leased = 0, run_at = {now} + ?3, wait = ?3, tries = tries - 1,", "SET leased = 0, run_at = {now} + ?3, wait = ?3,",
+		"./inbox", "TestNoConnectionIsNoTry$",
+	},
+	{
 		"what one transaction sets stays in the session", "inbox/dedicated.go",
 		"SET LOCAL enable_seqscan", "SET enable_seqscan",
 		"./inbox/inboxtest", "TestPostgreSQL$/^Accept$",
