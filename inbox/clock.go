@@ -10,7 +10,8 @@ import (
 // machine's after a failover. A payment that was accepted before is due only when that clock has
 // caught up, an hour later perhaps. So each row says how long the wait was when it was set
 // (payments.wait): a wait that begins in the future is moved back. The leases are looked at by
-// the claim itself, and a hint's longest wait follows from its tries.
+// the claim itself, and a hint's longest wait follows from its tries. The beat of a poller is dated
+// back to now.
 
 const (
 	clockEvery = 5 * time.Second
@@ -27,7 +28,7 @@ const (
 		FROM (SELECT p.run_at, ` + waitBegun + ` AS begun, p.ready_at FROM {p}payments p WHERE p.stage = 2 AND p.run_at > {now} AND p.run_at > ?1 ORDER BY p.run_at LIMIT ?2) AS w`
 
 	// Every ready payment that is dated in the future, due or not: see held in sqlMoveBack.
-	aheadReady = `p.stage = 2 AND (p.ready_at > t.now OR p.run_at > t.now AND ` + waitBegun + ` > t.now)`
+	aheadReady  = `p.stage = 2 AND (p.ready_at > t.now OR p.run_at > t.now AND ` + waitBegun + ` > t.now)`
 	sqlHowAhead = `WITH t AS (SELECT {now} AS now)
 		SELECT coalesce(max(CASE WHEN p.ready_at > ` + waitBegun + ` THEN p.ready_at ELSE ` + waitBegun + ` END - t.now), 0)
 		FROM {p}payments p, t WHERE ` + aheadReady
@@ -55,6 +56,10 @@ const (
 	aheadHints = `stage < 2 AND own = ?1 AND run_at > {now} AND run_at < ?5
 		AND run_at > {now} + CAST(?2 AS bigint) + CASE WHEN tries < 9 THEN CAST(?3 AS bigint) * (1 << tries) ELSE CAST(?4 AS bigint) END`
 	sqlHintsAhead    = `SELECT count(*) FROM {p}payments WHERE ` + aheadHints
+	// A living poller beats again, and a dead one is quiet after its time. ?1 spares a small correction.
+	aheadBeats       = `closed_at IS NULL AND outcome = '' AND beat_at > {now} + CAST(?1 AS bigint)`
+	sqlBeatsAhead    = `SELECT count(*) FROM {p}polls WHERE ` + aheadBeats
+	sqlMoveBeatsBack = `UPDATE {p}polls SET beat_at = {now} WHERE ` + aheadBeats
 	sqlMoveHintsBack = `UPDATE {p}payments SET run_at = {now} WHERE ` + aheadHints
 )
 
@@ -80,7 +85,7 @@ func (w *clockWatch) look(ctx context.Context) (more bool, err error) {
 			return false, err
 		}
 	}
-	return false, nil
+	return false, w.moveBeatsBack(ctx)
 }
 
 func (w *clockWatch) readyAhead(ctx context.Context) (bool, error) {
@@ -119,12 +124,24 @@ func (w *clockWatch) moveBack(ctx context.Context) error {
 	return nil
 }
 
+// moveBeatsBack is for PostgreSQL: a file has one process, and nobody else's beats.
+func (w *clockWatch) moveBeatsBack(ctx context.Context) error {
+	if w.b.cfg.SQLite != nil {
+		return nil
+	}
+	return w.moveIfAny(ctx, sqlBeatsAhead, sqlMoveBeatsBack, beatEvery.Microseconds())
+}
+
 func (w *clockWatch) moveHintsBack(ctx context.Context, own int) error {
-	args := []any{own, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never}
+	return w.moveIfAny(ctx, sqlHintsAhead, sqlMoveHintsBack, own, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never)
+}
+
+// moveIfAny reads first: there is nearly never anything to write.
+func (w *clockWatch) moveIfAny(ctx context.Context, count, move string, args ...any) error {
 	var n int
-	if err := w.b.store.reader().QueryRowContext(ctx, w.b.d.sql(sqlHintsAhead), args...).Scan(&n); err != nil || n == 0 {
+	if err := w.b.store.reader().QueryRowContext(ctx, w.b.d.sql(count), args...).Scan(&n); err != nil || n == 0 {
 		return err
 	}
-	_, err := w.b.store.ledger().ExecContext(ctx, w.b.d.sql(sqlMoveHintsBack), args...)
+	_, err := w.b.store.ledger().ExecContext(ctx, w.b.d.sql(move), args...)
 	return err
 }

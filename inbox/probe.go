@@ -16,7 +16,7 @@ var ledgerStatements = slices.Concat(opStatements, []string{
 	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
 	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
 	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,
-	sqlLookAhead, sqlHowAhead, sqlMoveBack, sqlHintsAhead, sqlMoveHintsBack,
+	sqlLookAhead, sqlHowAhead, sqlMoveBack, sqlHintsAhead, sqlMoveHintsBack, sqlBeatsAhead, sqlMoveBeatsBack,
 	sqlStatus, sqlLosses, sqlLongOutstanding, sqlNoID, sqlKnown, sqlIDOf, sqlOwes, sqlSettle, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
 })
 

@@ -127,6 +127,28 @@ func TestRawPollBehindManyLines(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestDeadPollerAndClockSetBack: the line of a poller that died before the clock was set back by an hour is open for
+// another two minutes, and then taken in: not an hour later.
+func TestDeadPollerAndClockSetBack(t *testing.T) {
+	s := newStand(t, true, nil)
+	s.strange(1)
+	id := s.pollAndDie(s.box)
+	other := s.open()
+	step := func(beats string) {
+		_, err := s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = beat_at ` + beats)
+		require.NoError(t, err)
+		require.NoError(t, inbox.LookAtClock(other))
+		_, err = other.Reconcile(t.Context())
+		require.NoError(t, err)
+	}
+	step(`+ 3600000000`)
+	_, err := other.Get(t.Context(), id.String())
+	require.ErrorIs(t, err, inbox.ErrNotFound, "it may be alive, and beat again")
+	step(`- 130000000`)
+	_, err = other.Get(t.Context(), id.String())
+	require.NoError(t, err)
+}
+
 // TestStalledPoller: a poller that stood still and was taken for dead goes on under a new line, so that
 // what it leaves when it does die is found.
 func TestStalledPoller(t *testing.T) {

@@ -80,6 +80,11 @@ var exactMutants = []mutant{
 		"./inbox", "TestClockSetBackUnderAHandler$",
 	},
 	{
+		"a dead poller that a clock ahead had dated lives until then", "inbox/clock.go",
+		"return false, w.moveBeatsBack(ctx)", "return false, nil",
+		"./inbox", "TestDeadPollerAndClockSetBack$",
+	},
+	{
 		"nobody looks whether the clock was set back", "inbox/run.go",
 		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b}).look) })\n", "",
 		"./inbox", "TestRunSeesTheClockSetBack$/^pg=false",
