@@ -55,7 +55,7 @@ const (
 	// ?2 is the lease of a confirm, ?3 and ?4 the shortest and the longest wait, ?5 never.
 	aheadHints = `stage < 2 AND own = ?1 AND run_at > {now} AND run_at < ?5
 		AND run_at > {now} + CAST(?2 AS bigint) + CASE WHEN tries < 9 THEN CAST(?3 AS bigint) * (1 << tries) ELSE CAST(?4 AS bigint) END`
-	sqlHintsAhead    = `SELECT count(*) FROM {p}payments WHERE ` + aheadHints
+	sqlHintsAhead = `SELECT count(*) FROM {p}payments WHERE ` + aheadHints
 	// A living poller beats again, and a dead one is quiet after its time. ?1 spares a small correction.
 	aheadBeats       = `closed_at IS NULL AND outcome = '' AND beat_at > {now} + CAST(?1 AS bigint)`
 	sqlBeatsAhead    = `SELECT count(*) FROM {p}polls WHERE ` + aheadBeats
