@@ -105,7 +105,7 @@ func TestTokenRefusedOverTwoRuns(t *testing.T) {
 			_, err := runFor(t, p, time.Second)
 			require.ErrorIs(t, err, errRefused)
 			assert.Equal(t, began, p.Stats().TokenRefusedSince)
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 		}
 		_, err := runFor(t, p, time.Second)
 		require.NoError(t, err)

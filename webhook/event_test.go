@@ -153,7 +153,7 @@ func TestTokenFailsIsLoggedSparsely(t *testing.T) {
 				for range 3 {
 					for range 60 {
 						serve(h, named(uuid.New()))
-						time.Sleep(time.Minute)
+						<-time.After(time.Minute)
 					}
 				}
 				require.EqualValues(t, 180, service.calls.Load())
