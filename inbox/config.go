@@ -90,7 +90,10 @@ type Config struct {
 	// OutstandingFor), while the service refuses an id with a code that NotPaidCodes does not
 	// name, while no payment is done by which to see that the service confirms one
 	// again, and if more than 10,000 payments are unpaid for longer than OutstandingFor. All
-	// replicas must agree on it. Default: a person settles every possible loss.
+	// replicas must agree on it. It does not hold for a ledger that was restored from a backup,
+	// or whose database failed over without its last commits: payments that were created since
+	// are not in it. Unset it then until OutstandingFor has passed since, and the books were
+	// compared with the service's list. Default: a person settles every possible loss.
 	OnlyCreated bool
 	// NotPaidCodes are the error codes (payments.Error.Code) by which the service's confirm
 	// says that a payment is not paid. A possible loss settles itself only if every outstanding
@@ -129,7 +132,8 @@ type Config struct {
 	// beyond it by as many webhooks as they have under way. Default 10,000.
 	MaxHints int
 	// ReconcileEvery is the time between reconciliations besides the one at the start, those
-	// after a possible loss and those after the store was away. Default 15 min; negative: none.
+	// after a possible loss, which go on while its proof may still come (see OnlyCreated), and
+	// those after the store was away. Default 15 min; negative: none.
 	ReconcileEvery time.Duration
 	// OutstandingFor is how long after its creation an unpaid payment is still asked for.
 	// Default 7 days.

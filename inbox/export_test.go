@@ -21,6 +21,12 @@ func WithReserveTimeout(cfg Config, limit time.Duration) Config {
 	return cfg
 }
 
+// UntilNext is how long Run waits for its next reconciliation after so many without a proof.
+func UntilNext(b *Inbox, unproven int) (time.Duration, bool) { return b.untilNext(unproven) }
+
+// Unproven tells whether a later reconciliation may settle a loss of the report.
+func Unproven(r Report) bool { return r.unproven() }
+
 // Queued is how many acceptances wait behind a group that is being committed.
 func Queued(b *Inbox) (n int) {
 	for _, lane := range b.intake {

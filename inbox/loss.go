@@ -19,8 +19,10 @@ import (
 // created here (Config.OnlyCreated): the poll can have taken a payment of which the ledger
 // has the id, and nothing else. So the loss is empty once the service has answered for each
 // of these ids: it is complete, and in the ledger now, or it is not paid. A poll that the
-// service carries out later than that can complete only what is paid later, and that is
-// asked for by the reconciliations to come.
+// service carries out later than that can complete only what is paid later. The reconciliations
+// to come ask for that while it is younger than Config.OutstandingFor. What is older is asked
+// for only by the proof of a later loss; and with Config.ReconcileEvery < 0 they come only at
+// the start, after a possible loss and after the store was away.
 
 // proof is what a reconciliation can say of the losses that came before it.
 type proof struct {

@@ -544,3 +544,23 @@ func TestNotPaidCodes(t *testing.T) {
 	_, err := inbox.Open(t.Context(), inbox.Config{Client: nobody{}, Handler: grant, DB: &sql.DB{}, NotPaidCodes: []string{""}})
 	require.EqualError(t, err, "inbox: Config.NotPaidCodes: has an empty code")
 }
+
+// TestUnprovenIsTriedAgain: a loss that is not proven yet is tried again within minutes, also
+// where nothing else reconciles by itself; otherwise it would never be an error.
+func TestUnprovenIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := newLossStand(t, false, func(c *inbox.Config) { c.ReconcileEvery = -1 })
+	s.create("order-1")
+	s.lose(3)
+	require.True(t, inbox.Unproven(s.reconcile()), "no payment is done yet")
+	for n, most := range map[int]time.Duration{1: time.Minute, 2: 2 * time.Minute, 3: 4 * time.Minute, 9: 15 * time.Minute, 90: 15 * time.Minute} {
+		wait, scheduled := inbox.UntilNext(s.box, n)
+		require.True(t, scheduled)
+		require.LessOrEqual(t, wait, most)
+		require.Positive(t, wait)
+	}
+	s.exec(`UPDATE depositpay_polls SET beat_at = beat_at - 3601000000`)
+	require.False(t, inbox.Unproven(s.reconcile()), "it is an error now, and nothing is tried for it")
+	_, scheduled := inbox.UntilNext(s.box, 0)
+	require.False(t, scheduled)
+}

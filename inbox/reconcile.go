@@ -228,22 +228,37 @@ func (b *Inbox) reconcileLoop(ctx context.Context) {
 			continue
 		}
 		failures = 0
-		if b.cfg.ReconcileEvery < 0 {
-			select {
-			case <-b.reconcile:
-			case <-ctx.Done():
-			}
-			continue
-		}
-		wait := backoff.Between(b.cfg.ReconcileEvery, b.cfg.ReconcileEvery*5/4, backoff.Jitter())
-		if report.unproven() { // what could not be asked or was under way may be known soon
-			wait = min(wait, backoff.Delay(unproven, time.Minute, wait, backoff.Jitter()))
+		if report.unproven() {
 			unproven++
 		} else {
 			unproven = 0
 		}
-		pause(ctx, wait, b.reconcile)
+		if wait, scheduled := b.untilNext(unproven); scheduled {
+			pause(ctx, wait, b.reconcile)
+			continue
+		}
+		select {
+		case <-b.reconcile:
+		case <-ctx.Done():
+		}
 	}
+}
+
+// maxUnprovenWait bounds the wait for the next try of a proof where nothing else reconciles.
+const maxUnprovenWait = 15 * time.Minute
+
+// untilNext is the wait for the next reconciliation; not scheduled if there is none by itself.
+// unproven is how many in a row have left a loss unproven: what could not be asked or was under
+// way may be known soon, and such a loss becomes an error only by a reconciliation.
+func (b *Inbox) untilNext(unproven int) (wait time.Duration, scheduled bool) {
+	wait = maxUnprovenWait
+	if b.cfg.ReconcileEvery >= 0 {
+		wait, scheduled = backoff.Between(b.cfg.ReconcileEvery, b.cfg.ReconcileEvery*5/4, backoff.Jitter()), true
+	}
+	if unproven > 0 {
+		return min(wait, backoff.Delay(unproven-1, time.Minute, wait, backoff.Jitter())), true
+	}
+	return wait, scheduled
 }
 
 func (b *Inbox) askReconcile() {

@@ -365,6 +365,11 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLossNotProven$/^UnknownCode",
 	},
 	{
+		"without a schedule a loss that is not proven at once is never an error", "inbox/reconcile.go",
+		"if unproven > 0 {", "if unproven > 0 && scheduled {",
+		"./inbox", "TestUnprovenIsTriedAgain",
+	},
+	{
 		"a loss is settled that came after the list of ids was begun", "inbox/loss.go",
 		"case !p.losses[l.ID]:", "case false:",
 		"./inbox", "TestLossNotProven$/^CameMeanwhile",
