@@ -238,16 +238,24 @@ func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
 		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
 			return err
 		}
-		switch _, err := b.cfg.Client.Confirm(ctx, id); {
-		case refused(err):
-			p.unproven = fmt.Sprintf("the service says no to payment %s, which is complete (%.64q): its no to others proves nothing", id, codeOf(err))
-			return nil
-		case err != nil:
-			p.unproven = fmt.Sprintf("payment %s, which is complete, got no answer", id)
+		_, err := b.cfg.Client.Confirm(ctx, id)
+		if p.unproven = noProvesNothing(id, err); p.unproven != "" {
 			return nil
 		}
 	}
 	return nil
+}
+
+// noProvesNothing says what the confirm of a payment that is complete tells of the service's no to
+// others; "" if that can be relied on.
+func noProvesNothing(complete uuid.UUID, err error) string {
+	switch {
+	case refused(err):
+		return fmt.Sprintf("the service says no to payment %s, which is complete (%.64q): its no to others proves nothing", complete, codeOf(err))
+	case err != nil:
+		return fmt.Sprintf("payment %s, which is complete, got no answer", complete)
+	}
+	return ""
 }
 
 // why says why a loss is not proven empty; "" if it is.
