@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Dialect is the kind of database that holds the ledger.
@@ -20,11 +21,12 @@ const (
 // dialect turns the one set of statements into a database's own words.
 type dialect struct {
 	name    Dialect
-	now     string // microseconds since 1970, of the database's clock
-	skip    string // passes over rows that others have locked
-	list    string // the strings of the JSON array ?1
-	ordered string // whether new payments wait for earlier ones of their identifier: 1 or 0
-	tie     string // the column that orders payments first seen at the same time
+	now     string        // microseconds since 1970, of the database's clock
+	skip    string        // passes over rows that others have locked
+	list    string        // the strings of the JSON array ?1
+	ordered string        // whether new payments wait for earlier ones of their identifier: 1 or 0
+	tie     string        // the column that orders payments first seen at the same time
+	limit   time.Duration // see pool.bound
 	replace *strings.Replacer
 	known   sync.Map // of the statements that are constants: what sql has made of them
 }
@@ -37,7 +39,7 @@ const (
 )
 
 func newDialect(name Dialect, prefix string, inOrder bool) *dialect {
-	d := &dialect{name: name, ordered: "0"}
+	d := &dialect{name: name, ordered: "0", limit: statementTimeout}
 	if inOrder {
 		d.ordered = "1"
 	}

@@ -36,10 +36,7 @@ const statementTimeout = 20 * time.Second
 
 // ExecContext runs one statement, and again if the server undid it.
 func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if p.d.name == SQLiteStore {
-		return p.db.ExecContext(ctx, query, args...)
-	}
-	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	ctx, cancel := p.bound(ctx)
 	defer cancel()
 	return p.execLong(ctx, query, args...)
 }
@@ -71,11 +68,29 @@ func (p pool) exec(ctx context.Context, query string, args ...any) (sql.Result, 
 
 // QueryContext runs a query that changes nothing. The rows must be closed.
 func (p pool) QueryContext(ctx context.Context, query string, args ...any) (*poolRows, error) {
+	ctx, cancel := p.bound(ctx)
+	return p.query(ctx, cancel, query, args...)
+}
+
+// queryLong is QueryContext for a query that may take long, of a caller who has ctx to end it.
+func (p pool) queryLong(ctx context.Context, query string, args ...any) (*poolRows, error) {
+	return p.query(ctx, func() {}, query, args...)
+}
+
+// bound is ctx for one statement. On SQLite there is no network, and a handler may hold the
+// writer for longer.
+func (p pool) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.d.name == SQLiteStore {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, p.d.limit)
+}
+
+func (p pool) query(ctx context.Context, cancel context.CancelFunc, query string, args ...any) (*poolRows, error) {
 	if p.d.name == SQLiteStore {
 		rows, err := p.db.QueryContext(ctx, query, args...)
 		return &poolRows{Rows: rows}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	tx, err := p.db.BeginTx(ctx, p.options(true))
 	if err != nil {
 		cancel()

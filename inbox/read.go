@@ -96,7 +96,8 @@ type Filter struct {
 }
 
 // List yields payments, the first seen first. It reads page by page, so the list is
-// not a snapshot: what changes meanwhile may be seen or not. An error ends it.
+// not a snapshot: what changes meanwhile may be seen or not. An error ends it. Only ctx bounds its
+// time: without Stages, or with StageReady or StageDone, each page sorts the whole ledger.
 func (b *Inbox) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		const pageSize = 200
@@ -128,7 +129,7 @@ func (b *Inbox) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 
 func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, size int) ([]Entry, error) {
 	query, args := b.pageQuery(f, after, key, size)
-	rows, err := b.store.reader().QueryContext(ctx, query, args...)
+	rows, err := b.store.reader().queryLong(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: list: %w", err)
 	}

@@ -68,7 +68,7 @@ func (b *Inbox) dropReceiptBodies(ctx context.Context) (more bool, err error) {
 		_, err = b.store.ledger().ExecContext(ctx, b.d.sql(sqlDateReceipts), from, retentionBatch)
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	ctx, cancel := b.store.ledger().bound(ctx)
 	defer cancel()
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {

@@ -85,6 +85,16 @@ var exactMutants = []mutant{
 		"./inbox", "TestDeadPollerAndClockSetBack$",
 	},
 	{
+		"retention gives up while a handler writes", "inbox/retention.go",
+		"ctx, cancel := b.store.ledger().bound(ctx)", "ctx, cancel := context.WithTimeout(ctx, b.d.limit)",
+		"./inbox", "TestRetentionWaitsForTheWriter$",
+	},
+	{
+		"a list of a large ledger ends with an error", "inbox/read.go",
+		"b.store.reader().queryLong(ctx, query, args...)", "b.store.reader().QueryContext(ctx, query, args...)",
+		"./inbox", "TestListIsNotBounded$",
+	},
+	{
 		"nobody looks whether the clock was set back", "inbox/run.go",
 		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b}).look) })\n", "",
 		"./inbox", "TestRunSeesTheClockSetBack$/^pg=false",
