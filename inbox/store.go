@@ -71,8 +71,9 @@ const (
 		AND EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2) {skip})`
 	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, ordered, own, identifier, order_id, amount, items, run_at, first_seen)
 		SELECT ?1, 0, {ordered}, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
-	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5
+	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5, reason = ''
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND own = 0`
+	sqlIsOwn = `SELECT count(*) FROM {p}payments WHERE payment_id = ?1 AND (own = 1 OR stage + 0 > 1)`
 	// A record that came before its registration is looked at again.
 	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, wait = 0, tries = 0, reason = ''
 		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
@@ -87,7 +88,7 @@ const (
 
 // opStatements are those of apply and of the fold.
 var opStatements = []string{
-	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlLate, sqlRearm, sqlNo, sqlSetMeta, sqlPosition,
+	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlIsOwn, sqlLate, sqlRearm, sqlNo, sqlSetMeta, sqlPosition,
 }
 
 // execer is a transaction or a connection.
@@ -128,10 +129,7 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		err = do(sqlOrder, o.OrderID, o.Identifier, o.Amount, o.Items)
 	case opBind:
 		if err = a.bind(ctx, x, o); err == nil {
-			err = do(sqlExpect, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items, never)
-		}
-		if err == nil {
-			err = do(sqlOwn, o.ID, o.Identifier, o.OrderID, o.Amount, o.Items)
+			err = a.expect(ctx, x, o)
 		}
 		if err == nil {
 			err = do(sqlLate, o.ID)
@@ -147,6 +145,25 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		err = do(sqlReceipt, o.ID, o.Channel, outcome, o.Body)
 	}
 	return err
+}
+
+// expect makes a payment one of ours. Another process may evict its hint after the first
+// statement has seen it and before the second finds it: then both run again.
+func (a *applier) expect(ctx context.Context, x execer, o op) error {
+	const rounds = 5 // one is usual
+	for range rounds {
+		if _, err := x.ExecContext(ctx, a.d.sql(sqlExpect), o.ID, o.Identifier, o.OrderID, o.Amount, o.Items, never); err != nil {
+			return err
+		}
+		if _, err := x.ExecContext(ctx, a.d.sql(sqlOwn), o.ID, o.Identifier, o.OrderID, o.Amount, o.Items); err != nil {
+			return err
+		}
+		var own int
+		if err := x.QueryRowContext(ctx, a.d.sql(sqlIsOwn), o.ID).Scan(&own); err != nil || own > 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("inbox: payment %s changes all the time; register it again", o.ID)
 }
 
 // bind gives an order its payment, or drops it if the payment has one.

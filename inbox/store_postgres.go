@@ -29,7 +29,7 @@ const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id,
 		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END
 		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0) RETURNING payment_id)
 	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = 1 AND reason = 'refused'
-		AND payment_id NOT IN (SELECT * FROM u)`
+		AND own = 0 AND payment_id NOT IN (SELECT * FROM u)`
 
 // sqlNewRecords takes in the records of a group whose payments are not there yet, which
 // are most, and returns their ids. The clock is read once.
@@ -213,21 +213,23 @@ func (s *postgresStore) acceptHints(ctx context.Context, c *dedicated, ids []str
 		return err
 	}
 	const rounds = 5 // one is usual
+	var gone []string
 	for range rounds {
-		var gone int64
+		gone = gone[:0]
 		err := c.inTx(ctx, func(x *sql.Conn) error {
-			result, err := x.ExecContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
-			if err != nil {
+			rows, err := x.QueryContext(ctx, s.d.sql(sqlHints), string(text), s.hintDelay)
+			return each(rows, err, func(rows *sql.Rows) error {
+				var id string
+				err := rows.Scan(&id)
+				gone = append(gone, id)
 				return err
-			}
-			gone, err = result.RowsAffected()
-			return err
+			})
 		})
-		if err != nil || gone == 0 {
+		if err != nil || len(gone) == 0 {
 			return err
 		}
 	}
-	return fmt.Errorf("inbox: of %d payments some change all the time; note them again", len(ids))
+	return fmt.Errorf("inbox: payments %s change all the time; note them again", strings.Join(gone, ", "))
 }
 
 // refusals is the part that may not be done twice: between the two another process may have
