@@ -26,6 +26,7 @@ func UntilNext(b *Inbox, unproven int) (time.Duration, bool) { return b.untilNex
 
 // Unproven tells whether a later reconciliation may settle a loss of the report.
 func Unproven(r Report) bool { return r.unproven() }
+
 // LimitStatements bounds each statement of the ledger by limit.
 func LimitStatements(b *Inbox, limit time.Duration) { b.d.limit = limit }
 
