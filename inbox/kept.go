@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ import (
 type kept struct {
 	mu      sync.Mutex
 	records map[keptKey]op
+	order   []keptKey // of arrival
 	bytes   int
 	closed  bool
 }
@@ -29,7 +29,6 @@ type keptKey struct{ id, body string }
 const (
 	maxKept      = 10_000
 	maxKeptBytes = 32 << 20
-	closeTimeout = 5 * time.Second // of the last try to store them
 )
 
 // add reports whether there was room.
@@ -47,6 +46,7 @@ func (k *kept) add(o op) bool {
 		k.records = make(map[keptKey]op)
 	}
 	k.records[key] = o
+	k.order = append(k.order, key)
 	k.bytes += len(o.Body)
 	return true
 }
@@ -57,17 +57,21 @@ func (k *kept) remove(o op) {
 	key := keptKey{o.ID, o.Body}
 	if _, known := k.records[key]; known {
 		delete(k.records, key)
+		k.order = slices.Delete(k.order, slices.Index(k.order, key), slices.Index(k.order, key)+1)
 		k.bytes -= len(o.Body)
 	}
 }
 
-// some returns up to limit of the records. The last call, with end, makes add refuse more.
+// some returns up to limit of the records, the first to arrive first. The last call, with end, makes add refuse more.
 func (k *kept) some(limit int, end bool) []op {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closed = k.closed || end
-	ops := slices.Collect(maps.Values(k.records))
-	return ops[:min(limit, len(ops))]
+	ops := make([]op, 0, min(limit, len(k.order)))
+	for _, key := range k.order[:min(limit, len(k.order))] {
+		ops = append(ops, k.records[key])
+	}
+	return ops
 }
 
 // unstoredError is the error of a payment that the service has called COMPLETE and that could
@@ -118,14 +122,30 @@ func (b *Inbox) offerKept(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// offerAll offers all at once, except different records of one payment: those in their order.
 func (b *Inbox) offerAll(ctx context.Context, ops []op) error {
-	errs := make([]error, len(ops))
-	var all sync.WaitGroup
-	for i, o := range ops {
-		all.Go(func() { errs[i] = b.offer(ctx, o) })
+	ofPayment := make(map[string][]op, len(ops))
+	for _, o := range ops {
+		ofPayment[o.ID] = append(ofPayment[o.ID], o)
 	}
-	all.Wait()
-	return cmp.Or(errs...) // one cause for all, as a rule
+	errs := make(chan error, len(ofPayment))
+	for _, records := range ofPayment {
+		go func() { errs <- b.offerEach(ctx, records) }()
+	}
+	var first error // one cause for all, as a rule
+	for range ofPayment {
+		first = cmp.Or(first, <-errs)
+	}
+	return first
+}
+
+func (b *Inbox) offerEach(ctx context.Context, ops []op) error {
+	for _, o := range ops {
+		if err := b.offer(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *Inbox) offer(ctx context.Context, o op) error {
@@ -194,7 +214,7 @@ var ErrUnstored = errors.New("inbox: confirmed payments are not stored")
 // closeKept tries to store what is kept a last time, and names what is left: its ids are
 // all that this process knows more than the ledger.
 func (b *Inbox) closeKept() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	cause := cmp.Or(b.offerKept(ctx), ErrClosed)
 	left := b.kept.some(maxKept, true)
