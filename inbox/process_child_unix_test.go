@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -75,6 +76,7 @@ type worker struct {
 	childConfig
 	lines  chan string
 	held   sync.Once
+	hinted atomic.Bool // a hint is written, and the next commit is that of the hint
 	ledger *sql.DB
 }
 
@@ -242,16 +244,20 @@ func (c *worker) connector(pg pgx.ConnConfig) pgtest.Rewriting {
 	return pgtest.Rewriting{
 		Connector: stdlib.GetConnector(pg),
 		Exec: func(statement string) string {
+			if statement == "COMMIT" && c.hinted.Load() {
+				c.wait(holdHint)
+			}
 			if !strings.HasPrefix(statement, fenceStart) {
 				return statement
 			}
 			c.wait(holdFence)
 			return c.brokenFence(statement)
 		},
-		Executed: func(statement string) {
+		Query: func(statement string) string {
 			if strings.HasPrefix(statement, "WITH") && strings.Contains(statement, hintPart) { // not the probe of Open
-				c.wait(holdHint)
+				c.hinted.Store(true)
 			}
+			return statement
 		},
 	}
 }

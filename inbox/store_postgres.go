@@ -76,15 +76,22 @@ func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 	for _, layer := range records {
 		parts = append(parts, func(ctx context.Context, c *dedicated) error { return s.acceptRecords(ctx, c, &layer) })
 	}
-	return s.connections.intake[lane].retry(ctx, func(c *dedicated) error {
-		for len(parts) > 0 {
-			if err := parts[0](ctx, c); err != nil {
-				return err
-			}
-			parts = parts[1:]
+	left := &unfinished{parts}
+	return s.connections.intake[lane].retry(ctx, func(c *dedicated) error { return left.run(ctx, c) })
+}
+
+// unfinished are the parts of a group that have not committed.
+type unfinished struct{ parts []part }
+
+// run goes on where the last try has ended.
+func (u *unfinished) run(ctx context.Context, c *dedicated) error {
+	for len(u.parts) > 0 {
+		if err := u.parts[0](ctx, c); err != nil {
+			return err
 		}
-		return nil
-	})
+		u.parts = u.parts[1:]
+	}
+	return nil
 }
 
 // part is a part of a group with transactions of its own. A retry of the group begins with the
