@@ -58,7 +58,8 @@ func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error 
 // In the last the service may carry out the one after it has said no to the other. So it ends
 // with a no to a confirm that is alone: that began ten minutes after all others, and a confirm
 // takes seconds. Otherwise a stranger could fill Config.MaxHints for ever. When the last one
-// began or was lost is in ready_at, which nothing else uses before a record is there.
+// began or was lost is in ready_at, which nothing else uses before a record is there. For a
+// created id ready_at is when its last confirm ended without a payment; see sqlOutstanding.
 
 const confirmsOver = `ready_at < {now} - 600000000`
 
@@ -74,7 +75,8 @@ type owed struct {
 // that we created come first.
 const sqlOwed = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage < 2 AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
-	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1, ready_at = {now},
+	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1,
+		ready_at = CASE WHEN own = 1 THEN ready_at ELSE {now} END,
 		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN 'asked' ELSE 'doubt' END
 	WHERE payment_id IN (SELECT payment_id FROM c) RETURNING payment_id, attempt, tries, stage`
 
@@ -156,7 +158,7 @@ func scanOwed(rows *sql.Rows) (owed, error) {
 }
 
 const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,
-	ready_at = CASE WHEN ?5 = 0 THEN {now} ELSE ready_at END,
+	ready_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE ready_at END,
 	reason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END
 	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
 

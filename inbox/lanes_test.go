@@ -67,3 +67,45 @@ func TestDueIDIsNotStarvedByReconciliation(t *testing.T) {
 		require.Contains(t, client.asked, due)
 	})
 }
+
+// TestReconciliationGoesOn: reconciliations that are cut short, as by restarts, get to all that is
+// outstanding, also while new links are made. Each of them brings the hints forward first.
+func TestReconciliationGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ledger := openLedger(t, filepath.Join(t.TempDir(), "shop.db"))
+		client := &unpaid{}
+		box := accepting(t, inbox.Config{SQLite: ledger, Client: client, ReconcileEvery: -1})
+		expect := func(n int) (ids []uuid.UUID) {
+			for range n {
+				ids = append(ids, uuid.New())
+				require.NoError(t, box.Expect(t.Context(), ids[len(ids)-1], request(record{"kim", "500"})))
+			}
+			require.NoError(t, inbox.Fold(box))
+			return ids
+		}
+		old := expect(60)
+		hint := uuid.New()
+		require.NoError(t, box.Note(t.Context(), hint))
+		require.NoError(t, inbox.Fold(box))
+		for range 6 {
+			ctx, cancel := context.WithCancel(t.Context())
+			until := len(client.asked) + 20
+			client.during = func(n int) {
+				if n == until {
+					cancel()
+				}
+			}
+			_, err := box.Reconcile(ctx)
+			require.ErrorIs(t, err, context.Canceled)
+			expect(5)
+		}
+		for _, id := range old {
+			require.Contains(t, client.asked, id)
+		}
+		var waits int64
+		err := ledger.Writer.QueryRowContext(t.Context(), `SELECT run_at - CAST(unixepoch('subsec') * 1000000 AS INTEGER) FROM depositpay_payments WHERE payment_id = ?`, hint.String()).Scan(&waits)
+		require.NoError(t, err)
+		require.LessOrEqual(t, waits, int64(0))
+	})
+}

@@ -28,8 +28,8 @@ type Report struct {
 	// the rate or of the token, an error of the service. They are asked again soon. Those that
 	// are complete and could not be stored are among them; Reconcile's error names them.
 	Failed int `json:"failed"`
-	// Hints is how many ids that webhooks named and this merchant did not create wait for
-	// their confirm. Run asks for them, at Config.ConfirmRate.
+	// Hints is how many ids that webhooks named and this merchant did not create waited for
+	// their confirm when the reconciliation began. Run asks for them, at Config.ConfirmRate.
 	Hints int64 `json:"hints"`
 	// PossibleLosses are polls whose answer may have been lost while no id is known that
 	// could bring the payment back. Reconciliation may have brought it back meanwhile:
@@ -79,6 +79,10 @@ func (b *Inbox) reconcileOnce(ctx context.Context) (report Report, unstored, err
 			return report, nil, err
 		}
 	}
+	// First: asking for the others takes long, and may be cut short.
+	if report.Hints, err = b.bringForward(ctx); err != nil {
+		return report, nil, err
+	}
 	// What cannot be taken in must not keep the outstanding payments from being asked for.
 	notTakenIn := b.recoverPolls(ctx)
 	if report.PossibleLosses, err = b.possibleLosses(ctx); err != nil {
@@ -88,9 +92,6 @@ func (b *Inbox) reconcileOnce(ctx context.Context) (report Report, unstored, err
 		return report, unstored, err
 	}
 	if err := b.settleEmpty(ctx, p, &report); err != nil {
-		return report, unstored, err
-	}
-	if report.Hints, err = b.bringForward(ctx); err != nil {
 		return report, unstored, err
 	}
 	if err := b.tell(ctx, &report); err != nil {
@@ -126,11 +127,14 @@ func (b *Inbox) LastReport(ctx context.Context) (Report, error) {
 }
 
 // In two parts, for which there is an index by age: of what was never paid there is no end.
+// First those that were never asked for, the youngest before the others, since they are the likely
+// ones; then those whose last answer is the oldest. So a reconciliation goes on where the one before
+// was cut short: a process that is restarted again and again gets to the old ones too.
 const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
-		SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments WHERE stage = 0 AND own = 1 AND first_seen > {now} - ?1
-		UNION ALL SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
+		SELECT payment_id, attempt, tries, stage, first_seen, ready_at FROM {p}payments WHERE stage = 0 AND own = 1 AND first_seen > {now} - ?1
+		UNION ALL SELECT payment_id, attempt, tries, stage, first_seen, ready_at FROM {p}payments
 			WHERE stage IN (1, 4, 5) AND stage = 1 AND own = 1 AND first_seen > {now} - ?1) AS o
-	ORDER BY first_seen DESC`
+	ORDER BY coalesce(ready_at, 0), first_seen DESC`
 
 const sqlForward = `UPDATE {p}payments SET run_at = {now} WHERE stage < 2 AND own = 0 AND run_at > {now}`
 
@@ -162,9 +166,8 @@ func (b *Inbox) askOutstanding(ctx context.Context, p *proof, report *Report) (u
 // namedErrors are the first maxNamed of errs.
 func namedErrors(errs []error) error { return errors.Join(errs[:min(len(errs), maxNamed)]...) }
 
-// askFor asks for the payments that were created last first: they are the likely ones. Their
-// keys are read at once, which is not much, because asking changes the
-// order of any index that they could be paged by.
+// askFor asks for payments, whose keys were read at once: that is not much, and asking changes
+// the order that they could be paged by.
 func (b *Inbox) askFor(ctx context.Context, p *proof, all []owed, report *Report) (unstored []error, err error) {
 	for _, o := range all {
 		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
