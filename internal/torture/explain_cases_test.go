@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -327,6 +331,29 @@ func TestNeglected(t *testing.T) {
 		all := neglected(l, []mockserver.Payment{{ID: c.id, Status: c.status}}, told)
 		assert.Equal(t, c.want, len(all) == 1, "%+v", c)
 	}
+}
+
+// TestEnded: a process that is told to end polls on until it has ended, and these polls are where
+// they were. Taken to the time of the signal, they and their reports would miss each other.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	p := &process{cmd: cmd, in: in, ended: make(chan struct{}), wait: sync.OnceValue(cmd.Wait)}
+	m := &merchant{now: p}
+	polled := make(chan poll, 1)
+	go func() {
+		for !p.told.Load() {
+			runtime.Gosched()
+		}
+		polled <- poll{n: 1, at: time.Now()}
+		close(p.ended)
+	}()
+	require.NoError(t, m.end(syscall.SIGTERM))
+	last := <-polled
+	require.Equal(t, []poll{last}, sent([]poll{last}, m.ended()))
 }
 
 // TestListen: a merchant that ends without a signal of the campaign's fails the campaign.

@@ -64,7 +64,7 @@ const clocks = 5 * time.Millisecond
 // teller finds the report of a poll.
 type teller struct {
 	journal
-	ends []time.Time     // of the poller's processes, by the campaign's signals
+	ends []time.Time     // of the poller's processes, that the campaign ended
 	away func(span) bool // the database was
 }
 

@@ -28,7 +28,7 @@ type merchant struct {
 	mu  sync.Mutex // of starting and ending
 	now *process   // nil once it is to run no more
 
-	ends       []time.Time            // of its processes, by the campaign's signals; under mu
+	ends       []time.Time            // of its processes, that the campaign ended; under mu
 	address    atomic.Pointer[string] // nil while nobody answers
 	reconciled atomic.Int64           // since the process began
 	ambiguous  *reports
@@ -127,7 +127,6 @@ func (m *merchant) listen(p *process, out io.Reader) {
 func (m *merchant) end(s syscall.Signal) error {
 	p := m.now
 	p.told.Store(true)
-	m.ends = append(m.ends, time.Now())
 	_ = p.cmd.Process.Signal(s)
 	if s != syscall.SIGKILL {
 		_ = p.cmd.Process.Signal(syscall.SIGCONT)
@@ -135,6 +134,7 @@ func (m *merchant) end(s syscall.Signal) error {
 		defer limit.Stop()
 	}
 	<-p.ended // Wait would cut off what is on its way
+	m.ends = append(m.ends, time.Now())
 	ready := m.address.Swap(nil) != nil
 	m.now = nil
 	if ready { // it has taken what it was given
@@ -149,7 +149,7 @@ func (m *merchant) end(s syscall.Signal) error {
 	return err
 }
 
-// ended is when the campaign ended its processes.
+// ended is when its processes were over. One that was told to end may have polled until then.
 func (m *merchant) ended() []time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
