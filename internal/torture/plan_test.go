@@ -24,8 +24,8 @@ type profile struct {
 	Half      int // percent of them who pay half
 	Mutant    mutant
 	Channel   inbox.Channel // the only one that its merchants use; 0: both
-	// OnlyCreated: there is no store, and creations are not struck, so that possible losses
-	// can be proven empty.
+	// OnlyCreated: there is no store, and every second poll is struck and nothing else, so that
+	// there are possible losses, and that they can be proven empty.
 	OnlyCreated bool
 
 	// How often each kind of trouble comes, about; 0: never.
@@ -136,7 +136,7 @@ func newEvent(r *rand.Rand, at time.Duration, kind trouble, p profile) event {
 			Operations: []string{"create", "next", "confirm", "webhook"}, MaxDelay: 300 * time.Millisecond,
 		}
 		if p.OnlyCreated {
-			e.Faults.Operations = e.Faults.Operations[1:]
+			e.Faults.Rate, e.Faults.Operations = 0.5, []string{"next"}
 		}
 	}
 	return e

@@ -64,7 +64,7 @@ func TestWires(t *testing.T) {
 func TestOnlyCreated(t *testing.T) {
 	t.Parallel()
 	p := usual("postgres")
-	p.OnlyCreated, p.Channel, p.Rate, p.Kill, p.Restart, p.Stop = true, inbox.ChannelPoll, 40, 0, 0, 3*time.Second
+	p.OnlyCreated, p.Channel, p.Rate, p.Kill, p.Restart, p.Silence, p.Stop = true, inbox.ChannelPoll, 40, 0, 0, 0, 3*time.Second
 	r := run(t, 43, 6*time.Second, p)
 	t.Log("\n" + r.String())
 	assert.Equal(t, "passed", r.Verdict)
