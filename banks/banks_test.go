@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/depositpay/depositpay-go/banks"
-	"github.com/depositpay/depositpay-go/internal/rawserver"
+	"github.com/depositpay/depositpay-go/internal/test/rawserver"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/pgtest"
-	"github.com/depositpay/depositpay-go/internal/pgwire"
-	"github.com/depositpay/depositpay-go/internal/racing"
+	"github.com/depositpay/depositpay-go/internal/test/pgtest"
+	"github.com/depositpay/depositpay-go/internal/test/pgwire"
+	"github.com/depositpay/depositpay-go/internal/test/racing"
 )
 
 // where a statement is cut.

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
-	"github.com/depositpay/depositpay-go/internal/child"
+	"github.com/depositpay/depositpay-go/internal/test/child"
 )
 
 // TestDiskFull: when the files may not grow, acceptances fail with the reason, the poller

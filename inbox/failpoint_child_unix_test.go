@@ -23,7 +23,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
-	"github.com/depositpay/depositpay-go/internal/child"
+	"github.com/depositpay/depositpay-go/internal/test/child"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"
 	"github.com/depositpay/depositpay-go/webhook"

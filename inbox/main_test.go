@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Stopping(m)) }

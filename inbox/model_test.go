@@ -21,8 +21,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/internal/pgtest"
-	"github.com/depositpay/depositpay-go/internal/racing"
+	"github.com/depositpay/depositpay-go/internal/test/pgtest"
+	"github.com/depositpay/depositpay-go/internal/test/racing"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/webhook"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
-	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 )
 
 // TestPoisonSQLite: what the ledger refuses is kept for a person and holds up nothing

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/internal/child"
-	"github.com/depositpay/depositpay-go/internal/racing"
+	"github.com/depositpay/depositpay-go/internal/test/child"
+	"github.com/depositpay/depositpay-go/internal/test/racing"
 )
 
 // process is a running child.

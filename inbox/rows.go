@@ -47,7 +47,7 @@ type rowQuerier interface {
 
 // retrier runs fn, and may run it again after an error. So what fn does must be harmless to
 // do twice, and fn may write to nothing outside itself: see queryRows. A test of
-// internal/house keeps that.
+// internal/test/house keeps that.
 type retrier interface {
 	do(ctx context.Context, fn func(context.Context, rowQuerier) error) error
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/chrome"
+	"github.com/depositpay/depositpay-go/internal/test/chrome"
 )
 
 // merchant is a webhook receiver over a socket that answers as it is told.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/chrome"
+	"github.com/depositpay/depositpay-go/internal/test/chrome"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 

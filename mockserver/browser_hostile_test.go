@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/chrome"
+	"github.com/depositpay/depositpay-go/internal/test/chrome"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 

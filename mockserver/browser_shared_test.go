@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/depositpay/depositpay-go/internal/chrome"
+	"github.com/depositpay/depositpay-go/internal/test/chrome"
 )
 
 // shared is the one browser of the package: to start one takes longer than most tests do

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/racing"
+	"github.com/depositpay/depositpay-go/internal/test/racing"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 

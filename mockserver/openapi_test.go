@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/openapitest"
+	"github.com/depositpay/depositpay-go/internal/test/openapitest"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/rawserver"
+	"github.com/depositpay/depositpay-go/internal/test/rawserver"
 	"github.com/depositpay/depositpay-go/payments"
 )
 

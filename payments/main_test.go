@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/depositpay/depositpay-go/internal/rawserver"
+	"github.com/depositpay/depositpay-go/internal/test/rawserver"
 	"github.com/depositpay/depositpay-go/payments"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/rawserver"
+	"github.com/depositpay/depositpay-go/internal/test/rawserver"
 	"github.com/depositpay/depositpay-go/payments"
 )
 

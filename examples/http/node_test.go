@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/depositpay/depositpay-go/internal/debian"
+	"github.com/depositpay/depositpay-go/internal/test/debian"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 

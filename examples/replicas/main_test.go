@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 

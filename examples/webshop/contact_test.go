@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/internal/chrome"
+	"github.com/depositpay/depositpay-go/internal/test/chrome"
 )
 
 // raw is a page as it is sent.

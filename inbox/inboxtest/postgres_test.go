@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/depositpay/depositpay-go/inbox/inboxtest"
-	"github.com/depositpay/depositpay-go/internal/pgtest"
+	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 )
 
 // TestPostgreSQL: the suite, and no statement of the inbox leaves its isolation to the

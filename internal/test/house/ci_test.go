@@ -1,0 +1,63 @@
+package house_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// pretendedMake writes down what it is called for and with which caches, leaves a module as Go
+// does, read-only, and fails for the target of $FAIL.
+const pretendedMake = `#!/bin/sh
+echo "$1|$GOMODCACHE|$GOCACHE|$GOPROXY|$(ls -A "$GOMODCACHE" "$GOCACHE" | tr '\n' ' ')" >>"$CALLS"
+mkdir -p "$GOMODCACHE/m@v1.0.0" && touch "$GOMODCACHE/m@v1.0.0/m.go" && chmod -R a-w "$GOMODCACHE/m@v1.0.0"
+[ "$1" != "$FAIL" ]
+`
+
+// TestCIBeginsWithEmptyCaches: the targets of .ci/run share caches that are empty at first and
+// that nothing else uses; they go with the run, passed or failed, and the proxy is the machine's.
+func TestCIBeginsWithEmptyCaches(t *testing.T) {
+	t.Parallel()
+	for _, failing := range []string{"", "test"} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			".ci/run": read(t, filepath.Join(repository, ".ci/run")), "path/make": pretendedMake, "internal/test/ci/newcomer.sh": "make newcomer\n",
+		} {
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+		}
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "tmp"), 0o700))
+		cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(dir, ".ci/run"))
+		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "path")+string(os.PathListSeparator)+os.Getenv("PATH"), "CALLS="+filepath.Join(dir, "calls"),
+			"TMPDIR="+filepath.Join(dir, "tmp"), "FAIL="+failing, "GOMODCACHE=/elsewhere", "GOCACHE=/elsewhere", "GOPROXY=https://proxy.example")
+		out, err := cmd.CombinedOutput()
+		want := []string{"lint", "test", "test-386", "mutants", "newcomer"}
+		if failing == "" {
+			require.NoError(t, err, "%s", out)
+		} else {
+			require.EqualError(t, err, "exit status 1", "%s", out)
+			want = want[:2]
+		}
+		var targets []string
+		for i, call := range strings.Split(strings.TrimSpace(read(t, filepath.Join(dir, "calls"))), "\n") {
+			said := strings.Split(call, "|")
+			require.Len(t, said, 5, call)
+			targets = append(targets, said[0])
+			caches := said[1:3]
+			for _, cache := range caches {
+				assert.True(t, strings.HasPrefix(cache, filepath.Join(dir, "tmp")+"/"), call)
+			}
+			assert.Equal(t, "https://proxy.example", said[3])
+			assert.Equal(t, i > 0, strings.Contains(said[4], "m@v1.0.0"), "empty at first, then shared: %s", call)
+		}
+		assert.Equal(t, want, targets)
+		left, err := os.ReadDir(filepath.Join(dir, "tmp"))
+		require.NoError(t, err)
+		assert.Empty(t, left, "the caches go")
+	}
+}

@@ -1,0 +1,370 @@
+package mutants_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mutant is one break: in file, from is replaced by to, and test of pkg must fail. A
+// subtest is named like "TestA$/^B".
+type mutant struct {
+	name     string
+	file     string
+	from, to string
+	pkg      string
+	test     string
+}
+
+var mutants = []mutant{
+	{
+		"net/http may re-send the poll", "internal/transport/inner.go",
+		"out.Body, out.GetBody = sealed{}, nil", "out.Body, out.GetBody = nil, nil",
+		"./payments", "TestReplay",
+	},
+	{
+		"a poll is tried again after a lost answer", "internal/transport/retry.go",
+		"return k.op.Class.resendable() &&", "return true ||",
+		"./payments", "TestRetryTable",
+	},
+	{
+		"a lost answer passes for unsent", "internal/transport/retry.go",
+		"case err != nil && k.maybeSent():", "case err != nil && k.maybeSent() && k == nil:",
+		"./payments", "TestRetryTable",
+	},
+	{
+		"a lost attempt is forgotten when the next one fails otherwise", "internal/transport/retry.go",
+		"k.lost = true", "k.lost = false",
+		"./payments", "TestMixedAttempts",
+	},
+	{
+		"a middleware may send a poll twice", "internal/transport/call.go",
+		"if !k.op.Class.resendable() {\n\t\t\treturn errSentTwice", "if k == nil {\n\t\t\treturn errSentTwice",
+		"./payments", "TestMiddlewareThatRetries",
+	},
+	{
+		"a foreign transport counts as unsent", "internal/transport/pool.go",
+		"return rt, false", "return rt, true",
+		"./payments", "TestForeignTransport",
+	},
+	{
+		"a poll that was left while dialing passes for sent", "internal/transport/call.go",
+		"if !k.state.CompareAndSwap(dialing, onWire) && k.state.Load() == abandoned {", "if k.state.Store(onWire); info.Conn == nil {",
+		"./payments", "TestNextLeftAsTheConnectionComes",
+	},
+	{
+		"the caller's transport keeps HTTP/2", "internal/transport/pool.go",
+		"t.TLSClientConfig.NextProtos = nil", "_ = t.TLSClientConfig.NextProtos",
+		"./payments", "TestCallersTransportIsHardened",
+	},
+	{
+		"an empty envelope hides a record beside it", "internal/wire/answer.go",
+		"case t.emptyEnvelope && !t.other && !t.unread:", "case t.emptyEnvelope:",
+		"./payments", "TestPaidRecordIsNeverSwallowed",
+	},
+	{
+		"a record under an error status is forgotten", "internal/api/call.go",
+		"if once && (a.Result ||", "if once && false && (a.Result ||",
+		"./payments", "TestPaidRecordIsNeverSwallowed",
+	},
+	{
+		"no payment, next to something under a 4xx, is believed", "internal/api/call.go",
+		"if once && c.deniesAPayment(a) {", "if once && o.Status == 200 && c.deniesAPayment(a) {",
+		"./payments", "TestDeniedPaymentUnderAnyStatus",
+	},
+	{
+		"a denied record is granted", "internal/wire/answer.go",
+		"return string(t.success) == \"false\" ||", "return",
+		"./payments", "TestPaidRecordIsNeverSwallowed",
+	},
+	{
+		"headers show the token to a middleware", "internal/transport/inner.go",
+		"i.clean(resp)", "_ = resp",
+		"./payments", "TestTokenCanary",
+	},
+	{
+		"Retry-After is obeyed without a cap", "internal/transport/retry.go",
+		"return min(max(wait, low), high)", "return wait",
+		"./payments", "TestRetryAfterCap",
+	},
+	{
+		"cancelling aborts a poll on the wire", "internal/transport/call.go",
+		"context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.LongTimeout)", "context.WithTimeout(parent, k.client.cfg.LongTimeout)",
+		"./payments", "TestNextOnTheWireIsNotAborted",
+	},
+	{
+		"a poll's time-out is shorter than its answer takes", "internal/transport/call.go",
+		"context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.LongTimeout)", "context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.Timeout)",
+		"./payments", "TestNextWaitsForASlowAnswer",
+	},
+	{
+		"causes keep the token", "internal/secret/cause.go",
+		"text: r.String(err.Error())", "text: err.Error()",
+		"./payments", "TestTokenCanary",
+	},
+	{
+		"an answer to an upload may hold the token", "banks/uploaded.go",
+		"raw = redact(raw)", "_ = redact(raw)",
+		"./banks", "TestTokenCanary",
+	},
+	{
+		"the token is looked for as it is, not as it is quoted", "internal/secret/secret.go",
+		"text.WriteString(spellings(r))", "text.WriteString(regexp.QuoteMeta(string(r)))",
+		"./payments", "TestTokenCanary",
+	},
+	{
+		"a replaced token is redacted no more", "internal/secret/secret.go",
+		"fresh := newPattern(token, r.added)", "fresh := newPattern(token, r.added)\n\tknown = nil",
+		"./payments", "TestEveryTokenIsRedacted",
+	},
+	{
+		"a lost answer is asked for again with another token", "internal/api/call.go",
+		"!failure.TokenRefused || !failure.SafeToRetry() ||", "!failure.TokenRefused ||",
+		"./payments", "TestTokenSourceAfterALostAnswer",
+	},
+	{
+		"a lost answer is forgotten when the token is refused", "internal/api/call.go",
+		"|| o.Lost && f.TokenRefused", "",
+		"./payments", "TestTokenSourceAfterALostConfirm",
+	},
+	{
+		"a lost answer is forgotten when another token is tried", "internal/transport/outcome.go",
+		"return o.after(first.Lost || first.Kind == Unknown)", "return o",
+		"./payments", "TestTokenSourceAfterALostConfirm",
+	},
+	{
+		"the answer's request shows the token", "internal/transport/inner.go",
+		"resp.Request = r\n", "_ = r\n",
+		"./payments", "TestTokenCanary",
+	},
+	{
+		"an empty answer that may be cut is no payment", "internal/api/call.go",
+		"case a.Empty && !o.Whole &&", "case false &&",
+		"./payments", "TestEmptyAnswerThatMayBeCut",
+	},
+	{
+		"confirm believes a record of another payment", "payments/records.go",
+		"case op == opConfirm && p.ID != asked:", "case false:",
+		"./payments", "TestVerification",
+	},
+	{
+		"an unfinished payment passes for verified", "payments/records.go",
+		"case p.Status != StatusComplete:", "case false:",
+		"./payments", "TestVerification",
+	},
+	{
+		"the last of two amounts wins", "payments/decode.go",
+		"case !seen.add(f):", "case !seen.add(f) && false:",
+		"./payments", "TestUndecodable",
+	},
+	{
+		"an amount that is too large wraps around", "payments/amount.go",
+		"e > maxScale, e > 0 && a.coef > math.MaxInt64/pow10[e]:", "e > maxScale:",
+		"./payments", "TestAmountsExponentAtTheBorder",
+	},
+	{
+		"the largest amount of an exponent is refused", "payments/amount.go",
+		"a.coef > math.MaxInt64/pow10[e]", "a.coef >= math.MaxInt64/pow10[e]",
+		"./payments", "TestAmountsExponentAtTheBorder",
+	},
+	{
+		"an upload is sent twice", "banks/deposit.go",
+		"Class: transport.Once", "Class: transport.Idempotent",
+		"./banks", "TestRetryTable",
+	},
+	{
+		"an upload with an id is sent twice where the service does not drop it", "banks/config.go",
+		"uploadByID: uploadOp(hasToken, cfg.DropsRepeatsByID)", "uploadByID: uploadOp(hasToken, true)",
+		"./banks", "TestUploadByID",
+	},
+	{
+		"a negative confirm is answered as handled", "webhook/deliver.go",
+		"return answer{http.StatusTooManyRequests, OutcomeUnconfirmed, err}", "return answer{http.StatusOK, OutcomeAccepted, nil}",
+		"./webhook", "TestForgedBeforePaying",
+	},
+	{
+		"a made-up webhook is answered 503", "webhook/deliver.go",
+		"return answer{http.StatusTooManyRequests, OutcomeUnconfirmed, err}", "return answer{http.StatusServiceUnavailable, OutcomeUnconfirmed, err}",
+		"./webhook", "TestAnswers",
+	},
+	{
+		"a service that hangs is answered 503", "webhook/deliver.go",
+		"j.asking.Store(true)", "_ = j",
+		"./webhook", "TestAnswers",
+	},
+	{
+		"a failed hand-over is answered 200", "webhook/deliver.go",
+		"return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}\n\t}\n\treturn answer{http.StatusOK", "_ = err\n\t}\n\treturn answer{http.StatusOK",
+		"./webhook", "TestHandOverFails",
+	},
+	{
+		"one payment runs the handler many times at once", "webhook/memory.go",
+		"if r := m.runs[id]; r != nil {", "if r := m.runs[id]; r != nil && r.err == nil {",
+		"./webhook", "TestMemorySingleFlight",
+	},
+	{
+		"a payment that the sink refuses is forgotten", "poller/handover.go",
+		"if p.err == nil {", "if p.err == nil || p.attempts > 1 {",
+		"./poller", "TestNothingIsLost",
+	},
+	{
+		"an ambiguous poll passes for a plain error", "poller/run.go",
+		"case errors.Is(err, payments.ErrAmbiguous):", "case false:",
+		"./poller", "TestAmbiguous",
+	},
+	{
+		"a refused token ends the poller", "poller/run.go",
+		"return r.cfg.StopOnTokenRefused &&", "return",
+		"./poller", "TestMockGatewayRefuses",
+	},
+	{
+		"a refused token is an error line at every poll", "poller/refusal.go",
+		"time.Since(f.logged) < remindEvery", "time.Since(f.logged) < 0",
+		"./poller", "TestTokenRefusedIsLoggedSparsely",
+	},
+	{
+		"a Run does not know of a token that was refused in the one before", "poller/poller.go",
+		"refusal: &p.refusal", "refusal: &refusal{}",
+		"./poller", "TestTokenRefusedOverTwoRuns",
+	},
+	{
+		"a source that fails is a warning", "internal/api/failure.go",
+		"errors.Is(err, ErrTokenRefused) || errors.Is(err, ErrTokenSource)", "errors.Is(err, ErrTokenRefused)",
+		"./poller", "TestTokenSourceFails",
+	},
+	{
+		"a webhook's refused token is not logged", "webhook/event.go",
+		"if api.TokenFails(e.Err) {", "if false && api.TokenFails(e.Err) {",
+		"./webhook", "TestTokenFailsIsLoggedSparsely",
+	},
+	{
+		"every delivery with a refused token is an error line", "webhook/handler.go",
+		"tokenFails: rate.Sometimes{Interval: time.Hour},", "tokenFails: rate.Sometimes{Every: 1},",
+		"./webhook", "TestTokenFailsIsLoggedSparsely",
+	},
+	{
+		"the inbox is silent on a refused token", "inbox/hint.go",
+		"b.logToken(ctx, err)", "_ = err",
+		"./inbox", "TestTokenFailsIsLoggedOnce",
+	},
+	{
+		"a lost answer that is not on record is a warning", "webhook/event.go",
+		"h.ledger != nil && e.Status != http.StatusServiceUnavailable", "h.ledger != nil",
+		"./webhook", "TestLogLevels",
+	},
+	{
+		"a ledger that hangs after a lost answer is answered 429", "webhook/deliver.go",
+		"j.asking.Store(false)\n\t\tnoted", "noted",
+		"./webhook", "TestAnswers",
+	},
+	{
+		"a source's error quotes a token that is too long", "internal/transport/token.go",
+		"err = nil // it may quote", "_ = err // it may quote",
+		"./payments", "TestTokenSourceFails",
+	},
+	{
+		"a stopped poller is refused for ever", "poller/refusal.go",
+		"*r.refusal = refusal{}\n\tr.refusedSince(time.Time{})", "",
+		"./poller", "TestTokenRefusedEndsWithTheRun",
+	},
+	{
+		"the hook hears that the token works before Stats does", "poller/refusal.go",
+		"r.refusedSince(time.Time{})\n\t\tr.emit(ctx, Event{Kind: KindTokenAccepted})", "r.emit(ctx, Event{Kind: KindTokenAccepted})\n\t\tr.refusedSince(time.Time{})",
+		"./poller", "TestTokenRefusedOverTwoRuns",
+	},
+	{
+		"the mock polls a payment that was confirmed", "mockserver/payment.go",
+		"if p.Status == StatusProgress {", "if p.Status != \"\" {",
+		"./mockserver", "TestConfirmLifeCycle",
+	},
+	{
+		"the mock's ninth wait is an hour short", "mockserver/schedule.go",
+		"20 * time.Hour,", "19 * time.Hour,",
+		"./mockserver", "TestScheduleIsExactOverASocket",
+	},
+	{
+		"a resend after COMPLETE sends", "mockserver/webhookapi.go",
+		"if p.Status == StatusComplete {", "if p.Status == StatusComplete && d == nil {",
+		"./mockserver", "TestResendOfACompletePaymentSendsNothing",
+	},
+}
+
+// TestApplies: every break still finds what it breaks. It is quick, and always runs.
+func TestApplies(t *testing.T) {
+	for _, m := range all() {
+		m.overlay(t, root(t))
+	}
+}
+
+// TestMutants and TestUnbroken run beside each other, so that both meet the same machine.
+func TestMutants(t *testing.T) {
+	t.Parallel()
+	onDemand(t)
+	for _, m := range all() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			out, err := run(t, m.test, m.pkg, "-overlay", m.overlay(t, root(t)))
+			require.Error(t, err, "no test noticed:\n%s", out)
+			require.NoError(t, m.caught(out), "%s", out)
+		})
+	}
+}
+
+// TestUnbroken: the tests that catch the mutants pass without them, run in the same way.
+// Otherwise whatever fails would seem to catch.
+func TestUnbroken(t *testing.T) {
+	t.Parallel()
+	onDemand(t)
+	tests := map[string][]string{}
+	for _, m := range all() {
+		tests[m.pkg] = append(tests[m.pkg], m.test)
+	}
+	for pkg, names := range tests {
+		t.Run(pkg, func(t *testing.T) {
+			t.Parallel()
+			out, err := run(t, strings.Join(names, "$|^"), pkg)
+			require.NoError(t, err, "%s", out)
+			require.NotContains(t, out, "no tests to run")
+		})
+	}
+}
+
+func onDemand(t *testing.T) {
+	t.Helper()
+	if os.Getenv("DEPOSITPAY_MUTANTS") == "" {
+		t.Skip("SKIPPED: every mutant compiles a package anew, which takes minutes; make mutants runs them, and so does CI")
+	}
+}
+
+func all() []mutant {
+	return slices.Concat(mutants, inboxMutants, exactMutants, pageMutants, modelMutants)
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	return root
+}
+
+// overlay writes the broken file and go's overlay description, and returns the latter's path.
+func (m *mutant) overlay(t *testing.T, root string) string {
+	t.Helper()
+	original := filepath.Join(root, filepath.FromSlash(m.file))
+	code, err := os.ReadFile(original)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(code), m.from), "%q must stand once in %s", m.from, m.file)
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken.go")
+	require.NoError(t, os.WriteFile(broken, []byte(strings.Replace(string(code), m.from, m.to, 1)), 0o600))
+	description, err := json.Marshal(map[string]map[string]string{"Replace": {original: broken}})
+	require.NoError(t, err)
+	path := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(path, description, 0o600))
+	return path
+}

@@ -1,0 +1,168 @@
+//go:build unix
+
+package torture
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/internal/test/child"
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
+)
+
+// childVariable makes this test binary a merchant; see childConfig.
+const childVariable = "DEPOSITPAY_TEST_TORTURE_MERCHANT"
+
+// childConfig is what a merchant is to do. It says "ready ADDRESS" when it takes webhooks
+// and orders, and ends with its standard input: it never outlives the campaign.
+type childConfig struct {
+	Service, Token string
+	DSN, SQLite    string // one of them
+	Products       map[string]int64
+	OnlyCreated    bool
+	Poll, Webhook  bool // what it receives by
+	Calm           bool // the trouble is over: no slow handlers, confirm all there is, say "reconciled"
+	Mutant         mutant
+	Unhanded       []payments.Payment // what the poller before could not hand over
+}
+
+func init() {
+	child.Become(childVariable, func(cfg childConfig) error {
+		m := &shop{childConfig: cfg}
+		if socket, soaks := strings.CutPrefix(string(cfg.Mutant), string(soaking)); soaks {
+			return (&soakShop{shop: m}).main(socket)
+		}
+		return m.main()
+	})
+}
+
+// shop is a merchant, in its own process.
+type shop struct {
+	childConfig
+	client *payments.Client
+	ledger *sql.DB      // for what mutants do
+	begun  atomic.Int64 // handlers, of a mutant
+	box    *inbox.Inbox
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func (c *shop) main() error {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0) // the campaign is over, or killed
+	}()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	patience := nextTimeout
+	if c.Mutant == hasty {
+		patience = 100 * time.Millisecond
+	}
+	var err error
+	c.client, err = payments.New(payments.Config{
+		BaseURL: c.Service, Token: c.Token, Timeout: 3 * time.Second, NextTimeout: patience,
+		RetryWaitMin: 20 * time.Millisecond, RetryWaitMax: time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	for c.box == nil { // the database may be away
+		if c.box, err = c.open(ctx); err != nil {
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+	return c.run(ctx)
+}
+
+// nextTimeout is below the default, so that a campaign sees time-outs of polls.
+const nextTimeout = 5 * time.Second
+
+// run goes on until SIGTERM, and then ends in the order that the guides tell.
+func (c *shop) run(ctx context.Context) error {
+	s := c.sink()
+	hook, err := webhook.New(webhook.Config{Client: c.confirmer(), Sink: s, Logger: quiet})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	if c.Webhook {
+		mux.Handle("POST "+hookPath, c.receiver(hook))
+	}
+	mux.HandleFunc("POST /order", c.order)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second}
+	var running sync.WaitGroup
+	running.Go(func() { _ = server.Serve(listener) }) // until Shutdown
+	boxCtx, endBox := context.WithCancel(context.Background())
+	defer endBox()
+	var boxErr, pollErr error
+	if c.Mutant != idle || c.Calm {
+		running.Go(func() { boxErr = c.box.Run(boxCtx) })
+	}
+	polled := make(chan struct{})
+	go func() {
+		defer close(polled)
+		if c.Poll {
+			pollErr = c.poll(ctx, s)
+		}
+	}()
+	c.takeUnhanded(ctx, s)
+	child.Say("ready", listener.Addr())
+	if c.Calm {
+		running.Go(func() { c.reconcile(ctx) })
+	}
+	<-ctx.Done()
+	<-polled
+	end, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	err = errors.Join(pollErr, server.Shutdown(end), hook.Wait(end))
+	endBox()
+	running.Wait()
+	closed := c.box.Close()
+	if errors.Is(closed, inbox.ErrUnstored) {
+		closed = nil // the database is away; the books tell whether the next process finds them
+	}
+	return errors.Join(err, boxErr, closed)
+}
+
+// order is what the merchant's shop calls when a customer wants to pay.
+func (c *shop) order(w http.ResponseWriter, r *http.Request) {
+	var ask struct {
+		Identifier string
+		Amount     int64
+	}
+	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	created, err := c.box.Create(r.Context(), payments.CreateRequest{
+		Title: "Order", Identifier: ask.Identifier, Amount: payments.NewAmount(ask.Amount),
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = io.WriteString(w, created.PayToken.String())
+}
