@@ -183,7 +183,7 @@ func TestRetryTable(t *testing.T) {
 		"500":         {rawserver.Action{Bytes: rawserver.JSON(500, "{}")}, 4, 1},
 		"closed":      {rawserver.Action{End: rawserver.FIN}, 4, 1},
 		"cut body":    {rawserver.Action{Bytes: whole[:len(whole)-1], End: rawserver.FIN}, 4, 1},
-		"time-out":    {rawserver.Action{End: rawserver.Hang}, 4, 1},
+		"timeout":     {rawserver.Action{End: rawserver.Hang}, 4, 1},
 		"bad request": {rawserver.Action{Bytes: rawserver.JSON(400, `{"error":"X"}`)}, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

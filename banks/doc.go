@@ -24,7 +24,7 @@
 //	answer may be lost      yes   no      yes
 //
 // An upload whose answer may have been lost gives ErrAmbiguous. Without an ID nobody but
-// the service's operator can tell whether it was taken. Give each notification an ID, and
+// the service's operator can report whether it was taken. Give each notification an ID, and
 // upload it again with the same one, where the service drops repeats by it.
 //
 // # The sign §

@@ -24,7 +24,7 @@ type Bank struct {
 	Package string // package name of the bank's app, by which notifications are filtered
 	Logo    string // URL
 
-	// Detailed tells whether the fields below were in the answer.
+	// Detailed reports whether the fields below were in the answer.
 	Detailed    bool
 	ID          int64
 	Status      bool // whether the bank is supported at the moment

@@ -12,7 +12,7 @@ import (
 )
 
 // claim is one payment that this process may run until the lease ends. attempt is
-// the fence: whoever claims later has a higher one.
+// the fence: anyone who claims later has a higher one.
 type claim struct {
 	id       string
 	attempt  int64

@@ -30,7 +30,7 @@ type Client interface {
 // at any instruction or outlives its lease. What it does elsewhere may happen more
 // than once; p.ID is the key to make that idempotent.
 //
-// The handler must not end tx. An error, a panic or a time-out rolls tx back and the
+// The handler must not end tx. An error, a panic or a timeout rolls tx back and the
 // handler runs again later (see Config.MaxAttempts), unless the error is Cancel's or
 // Snooze's. An error that wraps PostgreSQL's deadlock or serialization failure (SQLSTATE 40P01
 // or 40001) is not counted as an attempt, and the handler runs again at once, up to ten times.
@@ -152,7 +152,7 @@ type Config struct {
 	// slog.LevelDebug keeps it out of most logs.
 	GrantLevel slog.Level
 
-	shortLease time.Duration // of tests: a lease that ends before the handler's time-out
+	shortLease time.Duration // of tests: a lease that ends before the handler's timeout
 	hook       hook          // of tests: see failpoint
 	patience   time.Duration // of tests: in place of reserveTimeout
 }

@@ -401,7 +401,7 @@ func TestDiffersInTheInstantOfReview(t *testing.T) {
 	for name, acceptFirst := range map[string]bool{"AcceptedFirst": true, "ReviewedFirst": false} {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, true, func(c *inbox.Config) { c.AcceptUnknown = false })
-			// Whoever writes this waits in its commit for the lock of the same number.
+			// Anyone who writes this waits in its commit for the lock of the same number.
 			table, lock := "payments", "WHEN (NEW.stage = 4)"
 			if !acceptFirst {
 				table, lock = "receipts", "WHEN (NEW.outcome = 'differs')"
@@ -446,7 +446,7 @@ func TestDiffersInTheInstantOfReview(t *testing.T) {
 			require.NoError(t, <-accepted)
 			e, err := s.box.Get(t.Context(), p.ID.String())
 			require.NoError(t, err)
-			require.Equal(t, second.PaidAmount, e.Payment.PaidAmount, "what is acknowledged counts, whoever dies now")
+			require.Equal(t, second.PaidAmount, e.Payment.PaidAmount, "what is acknowledged counts, anyone who dies now")
 			require.Eventually(t, inReview, patience, time.Millisecond, "the second record has had its look")
 			receipts, err := s.box.Receipts(t.Context(), p.ID.String())
 			require.NoError(t, err)

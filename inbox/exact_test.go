@@ -170,7 +170,7 @@ func TestOneOrderForTwoPayments(t *testing.T) {
 	handle(0)
 	<-inside
 	handle(1)
-	s.awaitLock("transactionid") // it has found the order open, and waits for whoever takes it
+	s.awaitLock("transactionid") // it has found the order open, and waits for anyone who takes it
 	close(proceed)
 	handlers.Wait()
 	require.Equal(t, make([]error, 2), errs)

@@ -71,7 +71,7 @@ func ExampleInbox_Get() {
 	// Output: order-1 done own: true tries: 1 done: true
 }
 
-// The handler gave up. Somebody mends the cause, and has it run again.
+// The handler gave up. Somebody fixes the cause, and has it run again.
 func ExampleInbox_Retry() {
 	gameIsUp := false
 	shop := openExampleShop(func(_ context.Context, _ *sql.Tx, p payments.Payment) error {

@@ -34,7 +34,7 @@ func ExampleInbox_Create() {
 	// https://pay.example.com/checkout/
 }
 
-// Whoever holds a verified record may bring it, any number of times. It is handed over once.
+// Anyone who holds a verified record may bring it, any number of times. It is handed over once.
 func ExampleInbox_Accept() {
 	shop := openExampleShop(func(_ context.Context, _ *sql.Tx, p payments.Payment) error {
 		fmt.Println("granted", p.Identifier)

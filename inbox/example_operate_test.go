@@ -101,7 +101,7 @@ func ExampleInbox_Approve() {
 	// approve by park
 }
 
-// A handler that cannot succeed gives the payment up at once; a person mends the cause and
+// A handler that cannot succeed gives the payment up at once; a person fixes the cause and
 // has it run again.
 func ExampleCancel() {
 	stock := 0

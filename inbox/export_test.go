@@ -8,7 +8,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// WithLease shortens the lease below the handler's time-out, which no Config can say:
+// WithLease shortens the lease below the handler's timeout, which no Config can say:
 // what a stopped process may do after its lease is then up to the fence alone.
 func WithLease(cfg Config, lease time.Duration) Config {
 	cfg.shortLease = lease
@@ -24,7 +24,7 @@ func WithReserveTimeout(cfg Config, limit time.Duration) Config {
 // UntilNext is how long Run waits for its next reconciliation after so many without a proof.
 func UntilNext(b *Inbox, unproven int) (time.Duration, bool) { return b.untilNext(unproven) }
 
-// Unproven tells whether a later reconciliation may settle a loss of the report.
+// Unproven reports whether a later reconciliation may settle a loss of the report.
 func Unproven(r Report) bool { return r.unproven() }
 
 // LimitStatements bounds each statement of the ledger by limit.
@@ -40,7 +40,7 @@ func Queued(b *Inbox) (n int) {
 	return n
 }
 
-// SameLane tells whether the payments are taken in one after another.
+// SameLane reports whether the payments are taken in one after another.
 func SameLane(b *Inbox, one, other string) bool { return b.intake.lane(one) == b.intake.lane(other) }
 
 func PossibleLosses(b *Inbox) ([]PossibleLoss, error) { return b.possibleLosses(context.Background()) }

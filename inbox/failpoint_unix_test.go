@@ -184,7 +184,7 @@ func (c *trouble) pay(first *process) {
 }
 
 // after is what happens when the first process has come to its step: it ends, or goes on
-// beside the second one where there can be two. The second one is returned when the
+// next to the second one where there can be two. The second one is returned when the
 // payment is done.
 func (c *trouble) after(first *process) *process {
 	c.t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// TestFlood: whoever posts random ids costs the configured rate of confirms and a bounded
+// TestFlood: anyone who posts random ids costs the configured rate of confirms and a bounded
 // number of rows, and a real payment in the middle of it is granted while the flood goes on.
 func TestFlood(t *testing.T) {
 	t.Parallel()

@@ -193,7 +193,7 @@ func (b *Inbox) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 }
 
 // askedInVain writes down how a confirm ended. If the answer is lost and somebody else has
-// the hint by now, it is named anew, whatever Config.MaxHints says: it may be complete.
+// the hint by now, it is named again, whatever Config.MaxHints says: it may be complete.
 func (b *Inbox) askedInVain(ctx context.Context, o owed, wait int64, absolute, no int) error {
 	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
 	if err != nil || o.expected || no == 1 {
@@ -205,7 +205,7 @@ func (b *Inbox) askedInVain(ctx context.Context, o owed, wait int64, absolute, n
 	return b.put(ctx, op{Kind: opHint, ID: o.id})
 }
 
-// refused tells whether the service has said no to this very id. A refusal of the token or
+// refused reports whether the service has said no to this very id. A refusal of the token or
 // of the rate says nothing of it.
 func refused(err error) bool {
 	e, ok := errors.AsType[*payments.Error](err)
@@ -213,7 +213,7 @@ func refused(err error) bool {
 		e.HTTPStatus != http.StatusTooManyRequests && e.HTTPStatus < http.StatusInternalServerError
 }
 
-// denied tells whether it has said so at the first try: a try before may still be carried out.
+// denied reports whether it has said so at the first try: a try before may still be carried out.
 func denied(err error) bool {
 	e, ok := errors.AsType[*payments.Error](err)
 	return ok && refused(err) && e.Attempts <= 1

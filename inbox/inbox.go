@@ -60,7 +60,7 @@ const (
 	hintDelay = 15 * time.Second // the webhook that brought the hint confirms it first
 	ownRate   = 50
 	sweepRate = 40
-	// commitTimeout bounds one group's commit, whoever waits for it.
+	// commitTimeout bounds one group's commit, anyone who waits for it.
 	commitTimeout = 20 * time.Second
 	lookupTimeout = 5 * time.Second
 )

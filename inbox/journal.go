@@ -102,7 +102,7 @@ func unreadableKey(body string) string {
 	return "raw-" + hex.EncodeToString(hash[:16])
 }
 
-// canStore tells whether an acceptance would succeed now. A full disk answers pings, so
+// canStore reports whether an acceptance would succeed now. A full disk answers pings, so
 // after an acceptance that failed only one that succeeds will do: otherwise polls would
 // go on taking payments that nothing can hold.
 func (b *Inbox) canStore(ctx context.Context) error {

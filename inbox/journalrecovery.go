@@ -96,7 +96,7 @@ func (b *Inbox) beatLines(ctx context.Context) error {
 	return b.writeLosses(ctx) // after the beats: a loss that cannot be stored must not stop them
 }
 
-// ownLine tells whether a line is open in this process.
+// ownLine reports whether a line is open in this process.
 func (b *Inbox) ownLine(id string) bool {
 	b.polls.mu.Lock()
 	defer b.polls.mu.Unlock()
@@ -208,7 +208,7 @@ func (b *Inbox) recoverBody(ctx context.Context, body string) error {
 	return nil
 }
 
-// hasRecord tells whether this very record was received before, or is of no more
+// hasRecord reports whether this very record was received before, or is of no more
 // interest because its payment is done.
 func (b *Inbox) hasRecord(ctx context.Context, p payments.Payment) (bool, error) {
 	if o, held := b.store.unfolded(p.ID); held && o.Kind != opBind {

@@ -13,7 +13,7 @@ import (
 
 // kept holds confirmed records that could not be stored. A confirm completes the payment, and
 // the service does not name it again: what failed for a second must not wait for the next
-// reconciliation. Run, and whoever finds the store working again, offer these records anew.
+// reconciliation. Run, and anyone who finds the store working again, offer these records again.
 type kept struct {
 	mu      sync.Mutex
 	records map[keptKey]op

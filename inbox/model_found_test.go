@@ -119,7 +119,7 @@ func TestEvictionByTwo(t *testing.T) {
 	s.refused(5)
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)
-	_, err = other.Exec(`LOCK TABLE depositpay_payments IN SHARE MODE`) // whoever has counted waits to delete
+	_, err = other.Exec(`LOCK TABLE depositpay_payments IN SHARE MODE`) // anyone who has counted waits to delete
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- inbox.EvictHints(s.box) }()

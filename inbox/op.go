@@ -75,7 +75,7 @@ func restored(s string) string {
 // PostgreSQL refuses index entries above 2,704.
 const maxIdentifier = 500
 
-// identifierKey is an identifier as the ledger has it beside the record: itself, or of
+// identifierKey is an identifier as the ledger has it next to the record: itself, or of
 // a long one the beginning and a hash of all.
 func identifierKey(identifier string) string {
 	s := storable(identifier)

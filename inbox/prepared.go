@@ -7,7 +7,7 @@ import (
 )
 
 // prepared are statements of a pool with one connection. SQLite parses a statement
-// anew each time it is sent as text, which costs more than to run it.
+// again each time it is sent as text, which costs more than to run it.
 type prepared map[string]*sql.Stmt
 
 func prepare(ctx context.Context, db *sql.DB, statements ...string) (prepared, error) {

@@ -201,7 +201,7 @@ func (b *Inbox) askFor(ctx context.Context, p *proof, all []owed, report *Report
 // maxNamed is how many payments an error names; Report.Failed counts all.
 const maxNamed = 10
 
-// settledMeanwhile tells whether the payment has come since the list was made.
+// settledMeanwhile reports whether the payment has come since the list was made.
 func (b *Inbox) settledMeanwhile(ctx context.Context, o owed) (bool, error) {
 	id, err := uuid.Parse(o.id)
 	if err != nil {

@@ -48,7 +48,7 @@ const (
 )
 
 // loop calls step about every interval, at once again while it has more to do, and
-// with back-off while it fails.
+// with backoff while it fails.
 func (b *Inbox) loop(ctx context.Context, name string, interval time.Duration, step func(context.Context) (more bool, err error)) {
 	failures := 0
 	for ctx.Err() == nil {

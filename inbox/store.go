@@ -12,7 +12,7 @@ import (
 // store is what differs between the databases: how ops become durable. All other
 // statements are the same, in the dialect's words, on Ledger.
 type store interface {
-	// room tells whether another op can be taken in; an error says why not.
+	// room reports whether another op can be taken in; an error says why not.
 	room(kind opKind) error
 	// lanes is how many groups of ops can be accepted at once.
 	lanes() int

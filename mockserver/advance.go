@@ -13,7 +13,7 @@ import (
 // The clock waits for an attempt in flight to end before it moves on. A receiver
 // that takes longer than [Config.Patience] in real time is taken for hanging: the
 // clock then moves on without it, and its attempt ends with the receiver's answer
-// or at its time-out, 10 s of the mock's time after it was sent, whichever comes
+// or at its timeout, 10 s of the mock's time after it was sent, whichever comes
 // first.
 //
 // The first attempt of a payment is sent by its deposit. Advance(0) moves nothing
@@ -24,7 +24,7 @@ func (s *Server) Advance(d time.Duration) { _ = s.advance(context.Background(), 
 
 // JumpToNextAttempt moves the clock to the next automatic webhook attempt, sends
 // it and returns it when it has ended. A hanging receiver is brought to its
-// time-out first. When several are due at one instant, each call runs one of
+// timeout first. When several are due at one instant, each call runs one of
 // them, in the order in which they were scheduled. It is false when no attempt is
 // to come: deliveries whose payment is COMPLETE by then are settled without one.
 // Payments that expire on the way do so.
@@ -63,7 +63,7 @@ func (s *Server) jump(ctx context.Context) (Attempt, bool) {
 		s.clock.moveTo(e.at)
 		sent = s.run(e)
 	}
-	// Its time-out is among the events, so a receiver that hangs ends this too.
+	// Its timeout is among the events, so a receiver that hangs ends this too.
 	for s.settle(ctx); sent.Ended.IsZero(); s.settle(ctx) {
 		if s.closed || ctx.Err() != nil {
 			return Attempt{}, false

@@ -12,7 +12,7 @@ const (
 	errClosed     = "cut off: the mock server was closed"
 )
 
-// newWebhookTransport dials anew for every attempt: a connection left over from
+// newWebhookTransport dials again for every attempt: a connection left over from
 // before could die under the request, and the attempt would fail for a reason
 // that the receiver has nothing to do with.
 func newWebhookTransport() http.RoundTripper {

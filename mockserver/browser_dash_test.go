@@ -73,7 +73,7 @@ func TestBrowserDash(t *testing.T) {
 	page.Fill("#payer", "김민수")
 	page.Submit("#payer-form button")
 
-	// Another page is open meanwhile; a mark tells that it is never loaded anew.
+	// Another page is open meanwhile; a mark tells that it is never loaded again.
 	watcher := browser.Open(t, chrome.Options{Width: 1200, Height: 900})
 	watcher.Go(s.URL() + "/_mock/ui/payments/" + bought.ID)
 	watcher.WaitText("main", "WAITING")
@@ -115,7 +115,7 @@ func TestBrowserDash(t *testing.T) {
 	watcher.WaitText(".timeline", "Confirmed")
 	watcher.WaitText(".badge", "COMPLETE")
 	watcher.Eval("window.mark === true", &marked)
-	assert.True(t, marked, "the page was loaded anew")
+	assert.True(t, marked, "the page was loaded again")
 	assert.False(t, watcher.Has("#form-pay"), "what cannot be done any more goes away")
 	shoot(watcher, "dash-en-11-complete")
 }

@@ -91,7 +91,7 @@ func TestBrowserOperator(t *testing.T) {
 	k.WaitText(".bad-text", "연결이 거부되었습니다")
 	shoot(k.Page, "operator-ko-1-failed")
 
-	// The operator mends the address. A run under way keeps its own, so it is sent anew.
+	// The operator fixes the address. A run under way keeps its own, so it is sent again.
 	answer.Store(http.StatusOK)
 	require.NoError(t, s.SetWebhook(s.Token(), hook))
 	k.press("button[value=resend]")

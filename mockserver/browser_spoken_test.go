@@ -10,7 +10,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestBrowserSpoken: whoever hears the pages instead of seeing them learns what each thing
+// TestBrowserSpoken: anyone who hears the pages instead of seeing them learns what each thing
 // is. Nothing that can be acted on is without a name, and two buttons that do different
 // things are not called alike.
 func TestBrowserSpoken(t *testing.T) {

@@ -41,7 +41,7 @@ type Config struct {
 	// WebhookTransport sends the webhooks. Default: plain HTTP with one
 	// connection per attempt, no proxy, no compression. Redirects are never
 	// followed, whatever the transport. It honours the context of the request, as
-	// every http.RoundTripper should: that is how a time-out and Close end it.
+	// every http.RoundTripper should: that is how a timeout and Close end it.
 	WebhookTransport http.RoundTripper
 
 	// Clock is the time of the timestamps and of the webhook schedule.
@@ -50,7 +50,7 @@ type Config struct {
 
 	// Patience is how long, in real time, [Server.Advance] gives a webhook
 	// receiver to answer before it takes the receiver for hanging and lets the
-	// mock's clock run on, up to the time-out of the attempt (10 s, interface
+	// mock's clock run on, up to the timeout of the attempt (10 s, interface
 	// §6.5). Default: 2 s. A test with a receiver that hangs on purpose sets it
 	// to a few milliseconds.
 	Patience time.Duration

@@ -1,6 +1,6 @@
 package mockserver
 
-// applicationJSON is an Application on the control API, without its token: whoever
+// applicationJSON is an Application on the control API, without its token: anyone who
 // asks knows it, or must not.
 type applicationJSON struct {
 	Name       string  `json:"name"`

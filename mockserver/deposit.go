@@ -13,7 +13,7 @@ const MethodCulture = "CULTURE"
 // Deposit describes a deposit as the bank notification would. The zero Deposit
 // pays the payment's own price.
 type Deposit struct {
-	// Payer is the name of the person who paid. Default: whoever was named on
+	// Payer is the name of the person who paid. Default: anyone who was named on
 	// the checkout page.
 	Payer string
 	// Amount is what was paid, a whole number of the currency's unit, at least

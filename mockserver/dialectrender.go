@@ -34,7 +34,7 @@ func (d Dialect) empty(problem *Error) reply {
 	}
 }
 
-// failure words an error. What extra adds beside one is plain, never an object: a
+// failure words an error. What extra adds next to one is plain, never an object: a
 // client may take an object there for a payment that the error hides.
 func (d Dialect) failure(problem *Error) reply {
 	var b []byte

@@ -52,7 +52,7 @@ func (s *Server) planExpiry() {
 	s.arm()
 }
 
-// onlyExpiryToCome tells whether no webhook attempt, and no time-out of one, is
+// onlyExpiryToCome reports whether no webhook attempt, and no timeout of one, is
 // among the events.
 func (s *Server) onlyExpiryToCome() bool {
 	e := s.events.first()

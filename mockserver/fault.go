@@ -35,7 +35,7 @@ import (
 //	drop-after    it arrives, and the receiver's answer is lost
 //
 // The delays of answers are real time, which [Server.Close] cuts short: a client's
-// time-out is real as well. The delays of webhooks are of the mock's clock. A client
+// timeout is real as well. The delays of webhooks are of the mock's clock. A client
 // that leaves during delay-before does not stop the service: it commits, as a slow
 // service would.
 //

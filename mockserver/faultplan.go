@@ -185,7 +185,7 @@ func (p *faults) choose(op string, n uint64) *Fault {
 	return p.plan.draw(op, n)
 }
 
-// strikes tells whether the rule means the n-th call since it was added.
+// strikes reports whether the rule means the n-th call since it was added.
 func (f *Fault) strikes(n uint64) bool {
 	switch {
 	case f.Nth > 0:

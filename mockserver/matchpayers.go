@@ -43,7 +43,7 @@ func (s *Server) candidates(app *application, payer string) []*payment {
 	})
 }
 
-// awaitsDeposit tells whether a notification may pay a payment whose payer is known.
+// awaitsDeposit reports whether a notification may pay a payment whose payer is known.
 func (s *Server) awaitsDeposit(p *payment) bool {
 	return p.Status == StatusWaiting || p.Status == StatusExpired && s.cfg.LateDeposit
 }

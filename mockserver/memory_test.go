@@ -26,7 +26,7 @@ func heap() uint64 {
 }
 
 // 100,000 payments that went the whole way, with items, webhooks and timelines, take
-// less than 150 MiB. It does not run beside other tests, whose memory would count.
+// less than 150 MiB. It does not run next to other tests, whose memory would count.
 func TestMemoryOfManyPayments(t *testing.T) { //nolint:paralleltest // see above
 	n := racing.Size(100_000, 10_000)
 	limit := n * (150 << 20) / 100_000

@@ -31,7 +31,7 @@ var canaryTexts = []string{
 	"%74est_cAnArY.7%7Ex-9", `\u0074est_cAnArY.7~x-9`, strings.Repeat("가", 90) + canary, strings.Repeat("x", 190) + canary + strings.Repeat("y", 300),
 }
 
-// holdsCanary tells whether a text shows a token, also to somebody who resolves escapes.
+// holdsCanary reports whether a text shows a token, also to somebody who resolves escapes.
 func holdsCanary(text string) bool {
 	for range 3 {
 		if strings.Contains(text, "cAnArY") {

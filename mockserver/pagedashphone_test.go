@@ -25,7 +25,7 @@ func TestDashUnmatched(t *testing.T) {
 	body := dashPage(t, s, "/_mock/ui/unmatched")
 	assert.Contains(t, body, "Several payments wait")
 	assert.Contains(t, body, "No payment waits for this payer")
-	assert.Equal(t, 1, strings.Count(body, "Id of another payment"), "beside candidates")
+	assert.Equal(t, 1, strings.Count(body, "Id of another payment"), "next to candidates")
 	assert.Equal(t, 1, strings.Count(body, "Payment id"), "without any")
 	list := s.Unmatched()
 	resp, body := browse(t, s, "POST", "/_mock/ui/unmatched", formOf("do", "assign", "target", list[0].Notification.ID, "other", ""))

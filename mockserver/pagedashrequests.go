@@ -28,7 +28,7 @@ func (s *Server) dashRequests(c *dashCall) (any, *Error) {
 func readable(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // watchRequests makes the next request count as a change. Only a page that shows requests
-// asks for it, each time anew: nobody else pays for it.
+// asks for it, each time again: nobody else pays for it.
 func (s *Server) watchRequests() {
 	tell := s.tellChange
 	s.log.watcher.Store(&tell)

@@ -50,7 +50,7 @@ func TestPagesTellChanges(t *testing.T) {
 	second, err := next()
 	require.NoError(t, err)
 	assert.NotEqual(t, first, second)
-	assert.NotContains(t, second, id, "an event tells nothing to whoever listens")
+	assert.NotContains(t, second, id, "an event tells nothing to anyone who listens")
 	require.NoError(t, s.Close())
 	_, err = next()
 	require.ErrorIs(t, err, io.EOF, "the stream ends with the server")

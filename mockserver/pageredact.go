@@ -22,7 +22,7 @@ func (r *redactor) hideKnown(text string) string {
 	}
 }
 
-// holdsToken tells whether a text holds the token of an application.
+// holdsToken reports whether a text holds the token of an application.
 func (r *redactor) holdsToken(text string) bool { return r.hideKnown(text) != text }
 
 // hide is hideKnown for what a page shows.

@@ -90,7 +90,7 @@ func (p Payment) AmountDue() int64 {
 	return p.PayerAmount
 }
 
-// unpaid tells whether a deposit is awaited.
+// unpaid reports whether a deposit is awaited.
 func (p *Payment) unpaid() bool { return p.Status == StatusCreated || p.Status == StatusWaiting }
 
 // payment is the stored form, guarded by Server.mu. Application, Items and

@@ -44,7 +44,7 @@ var apiRoutes = map[string]*apiRoute{
 
 // Handler is the whole server as an http.Handler: the endpoints of interface §4, the
 // pages for people and the control API under /_mock. It works before [Server.Start]
-// and beside it.
+// and next to it.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {

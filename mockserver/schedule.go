@@ -24,7 +24,7 @@ var waits = [...]time.Duration{
 const webhookTimeout = 10 * time.Second
 
 // event is something that the clock brings: an automatic attempt of a delivery
-// or, when attempt is set, the time-out of that attempt. Without a delivery it is
+// or, when attempt is set, the timeout of that attempt. Without a delivery it is
 // the expiry of payments.
 type event struct {
 	at       time.Time

@@ -200,7 +200,7 @@ func TestHangingReceiverTimesOutOnTheMocksClock(t *testing.T) {
 	assert.Equal(t, "0", <-begun)
 
 	s.Advance(10*time.Second - 1)
-	assert.True(t, onlyDelivery(t, s).Attempts[0].Ended.IsZero(), "one nanosecond before its time-out it still hangs")
+	assert.True(t, onlyDelivery(t, s).Attempts[0].Ended.IsZero(), "one nanosecond before its timeout it still hangs")
 	s.Advance(1)
 	<-cut // the connection is cut, too
 	a := onlyDelivery(t, s).Attempts[0]

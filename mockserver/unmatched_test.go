@@ -99,7 +99,7 @@ func TestTheOldestUnmatchedIsDroppedAtTheCapAndSaidSo(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, int64(2), p.PaidAmount)
 
-	// Whoever never looks at the list has a short log all the same.
+	// Anyone who never looks at the list has a short log all the same.
 	for n := range 100 {
 		upload(t, s, fmt.Sprintf("입금 %d원", 10+n), "가나")
 	}

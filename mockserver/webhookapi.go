@@ -93,7 +93,7 @@ func (s *Server) webhookResend(c *call) ([]byte, *Error) {
 }
 
 // Resend sends the webhook of a payment of any application again, as POST
-// /callback/webhook/resend does (interface §4.7): ten attempts anew, or none at all
+// /callback/webhook/resend does (interface §4.7): ten attempts again, or none at all
 // when the payment is COMPLETE. The error is an [*Error]: [CodePaymentNotFound],
 // [CodePaymentNotPaid], [CodeWebhookNotFound], [CodeStorageFull] or
 // [CodeServerClosed].

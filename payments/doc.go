@@ -55,7 +55,7 @@
 //	429, 503 + Retry-After  yes     yes   yes      yes            yes
 //	answer may be lost      no      no    yes      yes            no
 //
-// The last row is a time-out, a reset, a cut body or another 5xx. A "no" gives
+// The last row is a timeout, a reset, a cut body or another 5xx. A "no" gives
 // [ErrAmbiguous] at once. net/http's own silent re-sending of a GET is kept off.
 // Intermediaries between this process and the service may still repeat a GET; point
 // BaseURL past those that do.

@@ -12,7 +12,7 @@ import (
 
 // Errors of every operation, tested with errors.Is.
 var (
-	// ErrAmbiguous: the service may have acted and its answer may be lost (time-out,
+	// ErrAmbiguous: the service may have acted and its answer may be lost (timeout,
 	// reset, cut body, 5xx). Whether calling again is safe depends on the operation: ask
 	// SafeToRetry.
 	ErrAmbiguous = api.ErrAmbiguous

@@ -36,7 +36,7 @@ func listen(t *testing.T, handler func(n int, r rawserver.Request) rawserver.Act
 	return s
 }
 
-// newClient makes a Client of cfg, with a quick back-off, that leaves no connection behind.
+// newClient makes a Client of cfg, with a quick backoff, that leaves no connection behind.
 func newClient(t *testing.T, cfg payments.Config) *payments.Client {
 	t.Helper()
 	if cfg.Token == "" {

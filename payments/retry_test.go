@@ -53,7 +53,7 @@ const attempts = 4 // the first and Config.MaxRetries' default
 
 // TestRetryTable crosses every operation with every failure and counts the requests
 // that the server saw (design: retry safety, by operation). It runs in fake time, so
-// the waits and time-outs are those of the defaults.
+// the waits and timeouts are those of the defaults.
 func TestRetryTable(t *testing.T) {
 	t.Parallel()
 	always := func(a rawserver.Action) func(int, rawserver.Request) rawserver.Action {
@@ -87,8 +87,8 @@ func TestRetryTable(t *testing.T) {
 		{"closed before the answer", always(rawserver.Action{End: rawserver.FIN}), true, 0},
 		{"cut headers", always(rawserver.Action{Bytes: whole[:20], End: rawserver.FIN}), true, 0},
 		{"cut body", always(rawserver.Action{Bytes: whole[:len(whole)-1], End: rawserver.FIN}), true, 0},
-		{"time-out", always(rawserver.Action{End: rawserver.Hang}), true, 0},
-		{"time-out in the body", always(rawserver.Action{Bytes: whole[:len(whole)-1], End: rawserver.Hang}), true, 0},
+		{"timeout", always(rawserver.Action{End: rawserver.Hang}), true, 0},
+		{"timeout in the body", always(rawserver.Action{Bytes: whole[:len(whole)-1], End: rawserver.Hang}), true, 0},
 	}
 	for _, tc := range cases {
 		for _, op := range operations {

@@ -32,7 +32,7 @@
 //
 // An answer that may have been lost ([payments.ErrAmbiguous]) may be a payment that
 // is complete and that nobody holds. It is counted, given to [Config.OnEvent] and
-// logged, each time, and polling goes on after a back-off. Confirm the ids you know
+// logged, each time, and polling goes on after a backoff. Confirm the ids you know
 // of then; a Sink that is a [Journal] does so by itself. The error is a *payments.Error
 // whose Raw holds what did arrive.
 //
@@ -47,7 +47,7 @@
 // [KindTokenAccepted] says that it is over. With [Config.StopOnTokenRefused] Run returns
 // ErrTokenRefused instead.
 //
-// A Sink that fails is asked again with back-off while polling goes on, until
+// A Sink that fails is asked again with backoff while polling goes on, until
 // [Config.MaxPending] payments wait for it; then polling stops until there is room.
 //
 // # Stopping

@@ -17,7 +17,7 @@ type Journal interface {
 
 	// BeforePoll is called before every poll. An error says that the Journal cannot take
 	// what the poll would return: nothing is polled, and it is asked again after a
-	// back-off. The poll's context is the one that is returned.
+	// backoff. The poll's context is the one that is returned.
 	BeforePoll(ctx context.Context) (context.Context, error)
 
 	// AcceptPolled is called in place of Accept, under the same contract.

@@ -124,7 +124,7 @@ func TestPaymentResetsBackoff(t *testing.T) {
 	})
 }
 
-// TestRetryAfter is honoured, up to the cap, and never shortens the back-off.
+// TestRetryAfter is honoured, up to the cap, and never shortens the backoff.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration][2]time.Duration{

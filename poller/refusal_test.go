@@ -117,7 +117,7 @@ func TestTokenRefusedOverTwoRuns(t *testing.T) {
 	})
 }
 
-// TestTokenRefusedEndsWithTheRun: after a stop nothing is refused; the next Run begins anew.
+// TestTokenRefusedEndsWithTheRun: after a stop nothing is refused; the next Run begins again.
 func TestTokenRefusedEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func (j *journal) PollLost(_ context.Context, err error) error {
 func (j *journal) AfterPolls(context.Context) error { return nil }
 
 // TestTokenRefusedIsLoggedSparsely: one error at once, a reminder an hour, and one line when
-// it is over; a second refusal begins anew.
+// it is over; a second refusal begins again.
 func TestTokenRefusedIsLoggedSparsely(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// TestSinkFailsThenTakes: a payment is offered again with back-off until it is taken,
+// TestSinkFailsThenTakes: a payment is offered again with backoff until it is taken,
 // once, while polling goes on and others are not held up.
 func TestSinkFailsThenTakes(t *testing.T) {
 	t.Parallel()

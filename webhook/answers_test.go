@@ -52,7 +52,7 @@ func (f *failing) Accept(ctx context.Context, _ payments.Payment) error {
 }
 
 // TestAnswers is the table of the package's documentation: only what the merchant's own
-// store cannot do is a 5xx, whoever names the id.
+// store cannot do is a 5xx, anyone who names the id.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	const own, stranger = webhook.StandingExpected, webhook.StandingUnknown

@@ -47,7 +47,7 @@ func TestConfirmIgnoresItsContext(t *testing.T) {
 		status, took = timed(h, named(p.ID))
 		assert.Equal(t, http.StatusTooManyRequests, status)
 		assert.Equal(t, 8*time.Second, took)
-		assert.EqualValues(t, 1, client.calls.Load(), "a second confirm beside the first")
+		assert.EqualValues(t, 1, client.calls.Load(), "a second confirm next to the first")
 
 		status, took = timed(h, named(p.ID)) // at 21 s: the first ends at 25 s
 		assert.Equal(t, http.StatusOK, status)

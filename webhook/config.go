@@ -31,7 +31,7 @@ type Config struct {
 	Sink Sink
 
 	// Budget is how long a delivery may take until it is answered, from the header of
-	// the request on. It is below the service's time-out of 10 s (interface §6.5), with
+	// the request on. It is below the service's timeout of 10 s (interface §6.5), with
 	// room for the network. Default 8 s.
 	Budget time.Duration
 	// Strict refuses a body with any field besides payment_id (interface §6.1 shows
@@ -83,7 +83,7 @@ type Config struct {
 	// logged by Logger as well.
 	OnHandOverFailed func(p payments.Payment, err error)
 	// Logger gets one record a request: at debug level for what strangers can cause at any
-	// rate (2xx, 4xx, what was not confirmed), warn for time-outs, error where the
+	// rate (2xx, 4xx, what was not confirmed), warn for timeouts, error where the
 	// Sink failed or the answer to a confirm was lost, since the service may not deliver
 	// again then. A lost answer is a warning if Sink is a Ledger that has written the
 	// id down, since it confirms the id again. Once an hour it is error if the service refuses the API token or
@@ -123,7 +123,7 @@ func (cfg *Config) validate() error {
 	case cfg.Sink == nil:
 		return errors.New("webhook: Config.Sink: is required: it takes the verified payments")
 	case cfg.Budget <= 0 || cfg.Budget >= serviceTimeout:
-		return fmt.Errorf("webhook: Config.Budget: %v is not above 0 and below %v, the service's time-out", cfg.Budget, serviceTimeout)
+		return fmt.Errorf("webhook: Config.Budget: %v is not above 0 and below %v, the service's timeout", cfg.Budget, serviceTimeout)
 	case cfg.RefusedInterval >= firstRetry:
 		return fmt.Errorf("webhook: Config.RefusedInterval: %v is not below %v, the service's first retry", cfg.RefusedInterval, firstRetry)
 	case cfg.MaxConcurrent < 0:

@@ -99,7 +99,7 @@ func pay(t *testing.T, client *http.Client, address string, p payments.Payment) 
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := client.Do(req)
-	require.NoError(t, err, "within the service's own time-out")
+	require.NoError(t, err, "within the service's own timeout")
 	require.NoError(t, resp.Body.Close())
 	return resp.StatusCode
 }
@@ -231,7 +231,7 @@ func drip(conns []net.Conn) (out int) {
 	return out
 }
 
-// gone says one more letter, and tells whether nobody listens. A server that ends a request in
+// gone says one more letter, and reports whether nobody listens. A server that ends a request in
 // the middle answers 408 first.
 func gone(conn net.Conn) bool {
 	if _, err := conn.Write([]byte("a")); err != nil {

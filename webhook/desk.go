@@ -35,7 +35,7 @@ func (j *job) lateStatus() int {
 var errExited = errors.New("webhook: Client or Sink ended its goroutine (runtime.Goexit)")
 
 // join returns the job on id, starting work in a goroutine if there is none; first
-// tells whether it did. The job is nil if max others are under way.
+// reports whether it did. The job is nil if max others are under way.
 func (d *desk) join(id uuid.UUID, work func(*job) answer) (j *job, first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

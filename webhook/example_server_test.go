@@ -16,7 +16,7 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// A whole server, with the time-outs that suit webhooks, from its start to its end: the
+// A whole server, with the timeouts that suit webhooks, from its start to its end: the
 // port is closed first, then what is still in work is awaited.
 func ExampleHandler_Wait() {
 	mock, err := mockserver.New(mockserver.Config{})

@@ -11,7 +11,7 @@ import (
 )
 
 // refusals remembers the ids that the service has just said "no" to. A "no" is not
-// final, but whoever knows an unpaid id could otherwise make a confirm of every
+// final, but anyone who knows an unpaid id could otherwise make a confirm of every
 // delivery, as fast as the service answers.
 type refusals struct {
 	interval time.Duration // not above 0: nothing is remembered
@@ -27,7 +27,7 @@ func newRefusals(interval time.Duration) *refusals {
 	return &refusals{interval: interval, last: newRecent[time.Time](refusalsKept)}
 }
 
-// justRefused tells whether id was refused less than the interval ago.
+// justRefused reports whether id was refused less than the interval ago.
 func (r *refusals) justRefused(id uuid.UUID) bool {
 	if r.interval <= 0 {
 		return false

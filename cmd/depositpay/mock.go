@@ -46,7 +46,7 @@ func mockCommand() *cli.Command {
 const remoteBanner = `
 *****************************************************************
 *  --allow-remote: THIS MOCK MAY BE OPEN TO THE NETWORK.        *
-*  Whoever reaches it can complete payments, read everything    *
+*  Anyone who reaches it can complete payments, read everything    *
 *  and make it send webhooks anywhere. It has no password.      *
 *  Never use it with real money or with tokens of a live        *
 *  service.                                                     *
@@ -110,7 +110,7 @@ func runMock(ctx context.Context, cfg mockserver.Config, faults mockserver.Fault
 	return nil
 }
 
-// ready tells where everything is. The tokens are shown here on purpose: whoever
+// ready tells where everything is. The tokens are shown here on purpose: anyone who
 // started the mock has to give them to the program under test.
 func ready(s *mockserver.Server, addr string) string {
 	base := s.URL()

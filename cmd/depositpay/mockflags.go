@@ -132,7 +132,7 @@ func readFaults(name string) (faults mockserver.Faults, err error) {
 	if name == "" {
 		return faults, nil
 	}
-	text, err := os.ReadFile(name) //nolint:gosec // whoever starts the mock names the file
+	text, err := os.ReadFile(name) //nolint:gosec // anyone who starts the mock names the file
 	if err == nil {
 		err = json.Unmarshal(text, &faults)
 	}

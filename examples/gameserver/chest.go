@@ -9,7 +9,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
-// chest is where the town keeps what players carry. The key of a unit stands beside the
+// chest is where the town keeps what players carry. The key of a unit stands next to the
 // thing, in the same row, for ever: that is how the game refuses a second time.
 type chest struct{ db *inbox.SQLite }
 
@@ -31,7 +31,7 @@ func (t *town) Player(ctx context.Context, account string) (grant.Player, error)
 	return grant.Player{Online: online, Free: pockets - used}, err
 }
 
-// Give puts a thing into a pocket, and its key beside it, in one transaction.
+// Give puts a thing into a pocket, and its key next to it, in one transaction.
 func (t *town) Give(ctx context.Context, d grant.Delivery) (answer grant.Answer, err error) {
 	t.mu.Lock()
 	here := t.online[d.Account]

@@ -17,7 +17,7 @@ import (
 )
 
 // town is a text-mode game: players connect over TCP, log in, carry things and leave. It
-// believes whoever says a name, so keep it on loopback.
+// believes anyone who says a name, so keep it on loopback.
 type town struct {
 	chest
 	book *grant.Book

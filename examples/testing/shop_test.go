@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// open starts the service, with a clock that stands still, and the shop beside it.
+// open starts the service, with a clock that stands still, and the shop next to it.
 func open(t *testing.T) (*mockserver.Server, *shop.Shop) {
 	mock := mockserver.RunT(t, mockserver.Config{Clock: mockserver.NewStoppedClock(time.Time{}), Lifetime: 24 * time.Hour})
 	s, err := shop.Open(t.Context(), filepath.Join(t.TempDir(), "shop.db"), payments.Config{BaseURL: mock.URL(), Token: mock.Token()})

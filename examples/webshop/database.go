@@ -69,7 +69,7 @@ func connect(file, address string) (*database, error) {
 }
 
 // fillLinks lists the links of orders that a version without pay_links has placed, which may
-// run beside this one until all replicas are new. It reads all orders: about 0.2 s for
+// run next to this one until all replicas are new. It reads all orders: about 0.2 s for
 // 100,000, in a transaction of its own, since making an index keeps writers waiting to the end.
 const fillLinks = `INSERT INTO pay_links (payment, order_id) SELECT pay_token, id FROM orders
 	WHERE pay_token <> '' AND NOT EXISTS (SELECT 1 FROM pay_links WHERE payment = pay_token) ON CONFLICT DO NOTHING`

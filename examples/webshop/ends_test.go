@@ -164,13 +164,13 @@ func TestMendedRecord(t *testing.T) {
 	require.Contains(t, keeper.get("/office/owed"), "Nobody has money to get back.")
 }
 
-// TestMendedTwice: the same, and the sum is a wrong one again. The next rejection mends the
+// TestMendedTwice: the same, and the sum is a wrong one again. The next rejection fixes the
 // line, and a dead payment whose line has another sum waits for a decision.
 func TestMendedTwice(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, w *world) {
 		v, keeper := w.visitor(), w.keeper()
-		mended := func() string {
+		fixed := func() string {
 			id, payToken := v.order("cup", 1)
 			w.pay(payToken, 20_000)
 			keeper.shows("/office/review", payToken)
@@ -182,13 +182,13 @@ func TestMendedTwice(t *testing.T) {
 			keeper.shows("/office/review", "₩25,000")
 			return payToken
 		}
-		first := mended()
+		first := fixed()
 		keeper.done("/office/review", "key", first, "do", "reject", "reason", "still too little")
 		keeper.shows("/office/owed", "Rejected: ₩25,000", "rejected by Mina: still too little")
 		require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
 		require.Contains(t, keeper.get("/office/failed"), "Every payment is booked.")
 
-		second := mended() // and it is rejected by a tool that knows nothing of the shop
+		second := fixed() // and it is rejected by a tool that knows nothing of the shop
 		require.NoError(t, w.shop.box.Reject(t.Context(), second, inbox.Decision{Actor: "Jun", Reason: "too little"}))
 		keeper.shows("/office", "<strong>1</strong> Not booked")
 		keeper.shows("/office/failed", second, "₩25,000")
@@ -196,7 +196,7 @@ func TestMendedTwice(t *testing.T) {
 		require.Contains(t, keeper.get("/office/failed"), "Every payment is booked.")
 		require.NotContains(t, keeper.get("/office/owed"), "₩20,000")
 
-		third := mended() // and the first sum is sent back meanwhile
+		third := fixed() // and the first sum is sent back meanwhile
 		keeper.done("/office/owed", "payment", third, "won", "20000")
 		resp, body := keeper.post("/office/review", fields("key", third, "do", "reject", "reason", "still too little"))
 		require.Equal(t, http.StatusConflict, resp.StatusCode)
@@ -312,7 +312,7 @@ func TestPaidTwice(t *testing.T) {
 	require.EqualValues(t, 499, w.left("spoon"))
 }
 
-// TestSecondPaymentDiffers: money that comes beside the order's own is seen by the customer
+// TestSecondPaymentDiffers: money that comes next to the order's own is seen by the customer
 // before anybody has decided on it.
 func TestSecondPaymentDiffers(t *testing.T) {
 	t.Parallel()

@@ -112,7 +112,7 @@ func take(ctx context.Context, tx *sql.Tx, product string, count int64) (enough 
 }
 
 // recordDeposit writes down what became of the money. A payment that was rejected and
-// approved at the same moment, or whose record the service has mended since, changes its
+// approved at the same moment, or whose record the service has fixed since, changes its
 // line, unless the money has gone back already.
 func recordDeposit(ctx context.Context, tx *sql.Tx, p payments.Payment, outcome string, amount, owed int64) error {
 	result, err := tx.ExecContext(ctx, `INSERT INTO deposits (payment, order_id, amount, method, verified_at, outcome, give_back)

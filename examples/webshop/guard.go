@@ -45,7 +45,7 @@ func deriveKey(password string) ([]byte, error) {
 	return pbkdf2.Key(sha256.New, password, []byte(keySalt), keyRounds, sha256.Size)
 }
 
-// admits tells whether the password is right, in a time that does not tell how wrong it is.
+// admits reports whether the password is right, in a time that does not tell how wrong it is.
 func (g *guard) admits(password string) bool {
 	key, err := deriveKey(password)
 	return err == nil && subtle.ConstantTimeCompare(key, g.key) == 1

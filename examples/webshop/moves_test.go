@@ -58,7 +58,7 @@ func (s *sight) order(product string, count int) {
 	s.load("waiting")
 }
 
-// load opens the page again, which begins anew.
+// load opens the page again, which begins again.
 func (s *sight) load(state string) {
 	s.t.Helper()
 	s.Go(s.url + "/orders/" + s.id)
@@ -112,7 +112,7 @@ func (s *sight) look(name string) {
 	}
 }
 
-// pictures tells whether somebody wants to look at the pages: pictures take the browser
+// pictures reports whether somebody wants to look at the pages: pictures take the browser
 // longer than the tests.
 var pictures = os.Getenv("DEPOSITPAY_TEST_SCREENS") != ""
 

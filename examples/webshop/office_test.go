@@ -70,7 +70,7 @@ func TestApprove(t *testing.T) {
 }
 
 // TestRunAgain: a payment whose handler gives up waits for the shopkeeper, who runs it
-// again once the cause is mended.
+// again once the cause is fixed.
 func TestRunAgain(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -116,7 +116,7 @@ func (s *shop) undecided(ctx context.Context, key string) (inbox.Entry, error) {
 var errOtherSum = errors.New("webshop: another sum of the payment was given back or spent")
 
 // owe writes down that the customer gets won back; written is false if that is written down
-// already. If the service has mended the sum since, the line is mended too, unless its money
+// already. If the service has fixed the sum since, the line is fixed too, unless its money
 // has been sent back.
 func (s *shop) owe(ctx context.Context, e inbox.Entry, won int64, by inbox.Decision) (written bool, err error) {
 	err = s.db.change(ctx, func(tx *sql.Tx) error {
@@ -146,7 +146,7 @@ func (s *shop) owe(ctx context.Context, e inbox.Entry, won int64, by inbox.Decis
 	return written, err
 }
 
-// names tells whether it is known which payment a record is for. If not, it may be one
+// names reports whether it is known which payment a record is for. If not, it may be one
 // that is on the books already, by its own key: a person says how much goes back.
 func names(e inbox.Entry) bool { return e.Unreadable == "" && e.Payment.ID != uuid.Nil }
 
@@ -156,8 +156,8 @@ func orderOfRecord(e inbox.Entry) string {
 	return fmt.Sprintf("%.100s", plain(e.Payment.Identifier))
 }
 
-// goesBack tells whether a dead payment is decided on: its money goes back. It is not if the
-// books have another sum than the record, which the service has mended then.
+// goesBack reports whether a dead payment is decided on: its money goes back. It is not if the
+// books have another sum than the record, which the service has fixed then.
 func goesBack(e inbox.Entry, sum int64, booked bool) (decided bool) {
 	if e.Stage != inbox.StageDead {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
-// heldView is a payment that waits for a person, beside the order it may be for.
+// heldView is a payment that waits for a person, next to the order it may be for.
 type heldView struct {
 	inbox.Entry
 	Order    order
@@ -33,7 +33,7 @@ func (h heldView) CanApprove() bool {
 	return h.HasOrder && h.Order.Status == open && whole && h.Names() && !h.OnBooks
 }
 
-// Names tells whether it is known which payment it is.
+// Names reports whether it is known which payment it is.
 func (h heldView) Names() bool { return names(h.Entry) }
 
 // Late is the key of the text that says why the order takes no money; empty if it does.

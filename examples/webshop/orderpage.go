@@ -73,7 +73,7 @@ func (s *shop) liveOrder(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies are to pass events on at once
-	// The server's time-out for reading a request would end the listening, too.
+	// The server's timeout for reading a request would end the listening, too.
 	if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
 		http.Error(w, "this connection cannot listen", http.StatusNotImplemented)
 		return

@@ -24,10 +24,10 @@ type deposit struct {
 	VerifiedAt, ReturnedAt                        time.Time
 }
 
-// Owed tells whether some of it is still to be given back.
+// Owed reports whether some of it is still to be given back.
 func (d deposit) Owed() bool { return d.GiveBack > 0 && d.ReturnedAt.IsZero() }
 
-// HasOrder tells whether it came for an order, and not for what else a record may name.
+// HasOrder reports whether it came for an order, and not for what else a record may name.
 func (d deposit) HasOrder() bool { return isUUID(d.OrderID) }
 
 // MethodKey is the key of the text that names the way of paying. The set of methods is open.
@@ -90,7 +90,7 @@ func (o orderView) Tone() string {
 	return ""
 }
 
-// Pending tells whether the page may change by itself soon.
+// Pending reports whether the page may change by itself soon.
 func (o orderView) Pending() bool {
 	return o.Status == open || o.State == stateArrived || o.State == stateChecking
 }
@@ -100,7 +100,7 @@ func (o orderView) CanCancel() bool {
 	return o.Status == open && o.Came == 0
 }
 
-// CanLink tells whether the customer may ask for another payment link.
+// CanLink reports whether the customer may ask for another payment link.
 func (o orderView) CanLink() bool {
 	return o.CanCancel() && o.Links < maxLinks
 }

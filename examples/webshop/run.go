@@ -148,7 +148,7 @@ func lock(ctx context.Context, conn *sql.Conn) (mine bool, err error) {
 	return mine, err
 }
 
-// held tells whether the session that holds the lock is alive.
+// held reports whether the session that holds the lock is alive.
 func held(ctx context.Context, conn *sql.Conn) bool {
 	ctx, cancel := context.WithTimeout(ctx, lockPause)
 	defer cancel()

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNobodyPaysAgain: whoever may have paid reads that he is to wait, and nobody reads that
+// TestNobodyPaysAgain: anyone who may have paid reads that he is to wait, and nobody reads that
 // money did not come which did.
 func TestNobodyPaysAgain(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ var officeTexts = map[string][2]string{
 
 	"failed.title":   {"Paid, but the shop could not book it", "입금되었지만 처리하지 못한 결제"},
 	"failed.none":    {"Every payment is booked.", "모든 결제가 처리되었습니다."},
-	"failed.reason":  {"What has been mended, or why does it go back?", "무엇을 고쳤나요? 또는 왜 돌려주나요?"},
+	"failed.reason":  {"What has been fixed, or why does it go back?", "무엇을 고쳤나요? 또는 왜 돌려주나요?"},
 	"failed.again":   {"Run again", "다시 실행"},
 	"failed.return":  {"List under “To give back”", "‘환불’에 올리기"},
 	"failed.tries":   {"Tries", "시도 횟수"},

@@ -1,6 +1,6 @@
 // Package sqlite opens the SQLite ledger of package inbox with a driver that is written
 // in Go (modernc.org/sqlite): nothing has to be installed, and cgo is not needed. It is the
-// only package that links that driver, so whoever keeps the ledger in PostgreSQL, or
+// only package that links that driver, so anyone who keeps the ledger in PostgreSQL, or
 // brings another SQLite driver, links none of it.
 //
 // # First use
@@ -20,7 +20,7 @@
 // process id, hold payments: they are created readable for their owner alone (0600), and
 // files that others could read are closed to them.
 //
-// A symbolic link is followed first, so the files stand beside the one it points to.
+// A symbolic link is followed first, so the files stand next to the one it points to.
 //
 // # One process
 //

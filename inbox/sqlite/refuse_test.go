@@ -36,7 +36,7 @@ func TestOddPaths(t *testing.T) {
 			entries, err := os.ReadDir(directory)
 			require.NoError(t, err)
 			for _, entry := range entries {
-				require.True(t, strings.HasPrefix(entry.Name(), name), "%q beside %q", entry.Name(), name)
+				require.True(t, strings.HasPrefix(entry.Name(), name), "%q next to %q", entry.Name(), name)
 			}
 		})
 	}

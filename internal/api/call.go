@@ -160,7 +160,7 @@ func (c *Caller) Undecodable(op *transport.Op, o transport.Outcome, why string) 
 	}
 }
 
-// IsEmptyCode tells whether code says that no payment waits.
+// IsEmptyCode reports whether code says that no payment waits.
 func (c *Caller) IsEmptyCode(code string) bool {
 	return slices.Contains(c.EmptyCodes, strings.ToUpper(code))
 }

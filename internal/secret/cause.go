@@ -67,8 +67,8 @@ func (c *Cause) Is(target error) bool {
 	return false
 }
 
-// Timeout tells whether the original was a time-out (net.Error).
+// Timeout reports whether the original was a timeout (net.Error).
 func (c *Cause) Timeout() bool { return c.timeout }
 
-// BadCertificate tells whether the peer's certificate was refused: trying again is pointless.
+// BadCertificate reports whether the peer's certificate was refused: trying again is pointless.
 func (c *Cause) BadCertificate() bool { return c.badCert }

@@ -13,7 +13,7 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// Where the current attempt is. It only moves forward, and starts anew with each attempt.
+// Where the current attempt is. It only moves forward, and starts again with each attempt.
 const (
 	notStarted int32 = iota // inner has not been asked yet
 	dialing                 // no connection, nothing sent

@@ -7,7 +7,7 @@
 //	Client.Token         the token of this call, fixed or from Config.TokenSource
 //	Client.Do            builds the request; no token in it
 //	go-retryablehttp     the loop, with our CheckRetry and Backoff (retry.go)
-//	http.Client          no redirects, no cookies, no time-out of its own
+//	http.Client          no redirects, no cookies, no timeout of its own
 //	Config.Middleware    spans and metrics of the caller; sees no token
 //	inner                injects the token, seals, reads the whole body (inner.go)
 //	http.Transport       HTTP/1.1 only, no compression (pool.go)

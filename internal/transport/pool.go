@@ -9,7 +9,7 @@ import (
 const (
 	dialTimeout = 5 * time.Second // cheap to abort: nothing is sent yet
 	// maxIdle is a pool for hundreds of concurrent callers. net/http keeps 2 a host,
-	// and then dials anew for nearly every call of the 64 of the benchmark.
+	// and then dials again for nearly every call of the 64 of the benchmark.
 	maxIdle = 256
 	// idleTimeout is below the keep-alive time of common servers (Node closes after
 	// 5 s). A request that meets a connection which the server is just closing has an

@@ -48,7 +48,7 @@ func (k *call) checkRetry(ctx context.Context, _ *http.Response, err error) (aga
 	return k.again, nil
 }
 
-// outlasts tells whether ctx lives longer than wait. A wait that would outlive the
+// outlasts reports whether ctx lives longer than wait. A wait that would outlive the
 // caller is not begun: what is known now is a better answer than a bare deadline.
 func outlasts(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()

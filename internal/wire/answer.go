@@ -18,7 +18,7 @@ type Answer struct {
 	Object []byte
 	// Result tells that Object has a member of the expected result.
 	Result bool
-	// Unread tells that an error stands beside an object or array that nothing explains:
+	// Unread tells that an error stands next to an object or array that nothing explains:
 	// if it is a result, the error is not what it seems.
 	Unread bool
 	// List is the result of ReadList, an array; nil if Empty or Failed.
@@ -91,7 +91,7 @@ func read(body []byte, isResult func(string) bool, depth int) (Answer, error) {
 	return Answer{Object: body, Result: t.result}, nil
 }
 
-// hollow tells whether raw is {} or [], with or without white space.
+// hollow reports whether raw is {} or [], with or without white space.
 func hollow(raw []byte) bool {
 	return len(raw) >= 2 && (raw[0] == '{' || raw[0] == '[') && space(raw, 1) == len(raw)-1
 }
@@ -111,7 +111,7 @@ type top struct {
 	other         bool // a value that nothing explains
 }
 
-// denied tells whether the answer says "no" beside a result: success is false, or a
+// denied reports whether the answer says "no" next to a result: success is false, or a
 // flat result without a status of its own comes with a code that is no "fine".
 func (t *top) denied() bool {
 	c := scalar(t.code)

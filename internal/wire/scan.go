@@ -22,10 +22,10 @@ func Trim(b []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(b), bom))
 }
 
-// IsObject tells whether the JSON value raw is an object.
+// IsObject reports whether the JSON value raw is an object.
 func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// IsNull tells whether raw is absent or null.
+// IsNull reports whether raw is absent or null.
 func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // Members yields the members of object in order: the key unquoted, the value as

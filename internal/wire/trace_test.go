@@ -38,7 +38,7 @@ func TestTraceOfNoRecord(t *testing.T) {
 		"<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body id=\"page\">\r\n<form method=\"post\"></form>nginx</body></html>",
 		`<?xml version="1.0"?><error id="1"/>`, "<!DOCTYPE html>\n<h1>\xbc\xad\xba\xf1\xbd\xba \xc1\xa1\xb0\xcb</h1>",
 		"upstream connect error or disconnect/reset before headers. reset reason: connection timeout",
-		"error code: 504", "Gateway Time-out\r\n", "no healthy upstream at 2026-11-22T16:00:00Z",
+		"error code: 504", "Gateway Timeout\r\n", "no healthy upstream at 2026-11-22T16:00:00Z",
 		`{"id`, `{"id":`, `{"id":"`, `{"id":null,"ident`, `{"payment":{"identifier":"`, `{"paid_amount":  `, `[{`,
 		`{"code":"OK","data":{`, `{"code":200,"success":true,"result":{`,
 	} {
@@ -93,7 +93,7 @@ func TestTraceOfRecord(t *testing.T) {
 	}
 }
 
-// FuzzTrace: an object with an id leaves a trace, whatever stands beside the id.
+// FuzzTrace: an object with an id leaves a trace, whatever stands next to the id.
 func FuzzTrace(f *testing.F) {
 	for _, seed := range []string{`{"id":"7"}`, `{"error":"x","data":[{"id":1}]}`, `<html>`, "{\"a\":\"\\", `[[[{"b":nul`, `{"code":200,"id":"a"}`} {
 		f.Add([]byte(seed))

@@ -40,7 +40,7 @@ var deskCommands = map[string]deskCommand{
 	"payments": {"payments", "what was paid and waits for a decision, with the reason", (*Desk).payments},
 	"approve":  {"approve PAYMENT_ID REASON…", "hands a payment in review over as it is", (*Desk).approve},
 	"reject":   {"reject PAYMENT_ID REASON…", "gives nothing for a payment in review, or dead", (*Desk).reject},
-	"retry":    {"retry PAYMENT_ID REASON…", "runs a dead payment again, once its cause is mended", (*Desk).retry},
+	"retry":    {"retry PAYMENT_ID REASON…", "runs a dead payment again, once its cause is fixed", (*Desk).retry},
 	"check":    {"check", "asks the service and looks through the claim box, now", (*Desk).check},
 	"recover":  {"recover PAYMENT_ID", "fetches a payment that the service's dashboard shows and the ledger does not", (*Desk).recover},
 	"report":   {"report", "how everything stands, with the secrets removed, for a support request", (*Desk).report},

@@ -53,13 +53,13 @@ func TestDeskPayments(t *testing.T) {
 	o.do("approve " + bare.ID.String() + " who knows")
 	dead := o.until("payments", "dead: ")
 	require.Contains(t, dead, "names neither a product nor an item")
-	require.Equal(t, bare.ID.String()+" runs again\n", o.do("retry "+bare.ID.String()+" is it mended?"))
+	require.Equal(t, bare.ID.String()+" runs again\n", o.do("retry "+bare.ID.String()+" is it fixed?"))
 	o.until("payments", "dead: ")
 	audit, err := o.box.Audit(t.Context(), bare.ID.String())
 	require.NoError(t, err)
 	require.Len(t, audit, 2)
 	require.Equal(t, "Kim", audit[1].Decision.Actor)
-	require.Equal(t, "is it mended?", audit[1].Decision.Reason)
+	require.Equal(t, "is it fixed?", audit[1].Decision.Reason)
 }
 
 // TestRecoverSaysWhereItStands: what is in the ledger may still need a decision.
@@ -96,7 +96,7 @@ func TestRejectDead(t *testing.T) {
 	}
 
 	// Somebody else may have decided to run it again, at the same moment.
-	require.NoError(t, o.box.Retry(t.Context(), id, inbox.Decision{Actor: "Lee", Reason: "it is mended"}))
+	require.NoError(t, o.box.Retry(t.Context(), id, inbox.Decision{Actor: "Lee", Reason: "it is fixed"}))
 	require.Eventually(t, func() bool {
 		e, err := o.box.Get(t.Context(), id)
 		return err == nil && e.Stage == inbox.StageDead && strings.Contains(e.Reason, "Kim rejected it at ")
@@ -110,7 +110,7 @@ func TestRejectDead(t *testing.T) {
 	require.Contains(t, o.do("reject "+wrong.ID.String()+" paid back"), "not possible in this stage")
 }
 
-// TestRejectedOrGiven: whoever is first, the handler or the person, decides alone.
+// TestRejectedOrGiven: anyone who is first, the handler or the person, decides alone.
 func TestRejectedOrGiven(t *testing.T) {
 	t.Parallel()
 	b, by := newBench(t), inbox.Decision{Actor: "Kim", Reason: "paid back"}

@@ -1,5 +1,5 @@
 // Package grant turns payments into items in a game, each unit once. A game server or its
-// panel embeds it beside package inbox.
+// panel embeds it next to package inbox.
 //
 // # First use
 //

@@ -122,7 +122,7 @@ func ExampleBook_Settle() {
 	// unknown: true
 }
 
-// A payment is among the inbox's dead, and the operator has paid it back. Whoever runs it
+// A payment is among the inbox's dead, and the operator has paid it back. Anyone who runs it
 // again by mistake gives nothing.
 func ExampleBook_Reject() {
 	book, handOver, closeAll := openBook()

@@ -16,7 +16,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// fields is a game in the same process: whoever is online gets everything, and the game
+// fields is a game in the same process: anyone who is online gets everything, and the game
 // keeps the keys.
 type fields struct {
 	mu     sync.Mutex

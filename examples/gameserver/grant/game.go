@@ -12,7 +12,7 @@ import (
 // game tick, and contains its panics.
 type Game interface {
 	// Player tells how a player stands. An error means that the game cannot be asked now:
-	// the player gets nothing, and the worker tries again with back-off. If others can be
+	// the player gets nothing, and the worker tries again with backoff. If others can be
 	// asked meanwhile, the player's units need review after Config.MaxAttempts.
 	Player(ctx context.Context, account string) (Player, error)
 

@@ -22,7 +22,7 @@ import (
 //
 // The answers are those of this package: granted, already, offline, full, refused. HTTP
 // status 503 means that nothing was given and may be tried again; after any other one, a
-// time-out or a cut answer, nobody knows.
+// timeout or a cut answer, nobody knows.
 type HTTP struct {
 	// URL is the address, without a slash at the end.
 	URL string
@@ -71,7 +71,7 @@ func (h *HTTP) Give(ctx context.Context, d Delivery) (Answer, error) {
 	return result.Answer, err
 }
 
-// call makes a request. sent tells whether the game may have acted.
+// call makes a request. sent reports whether the game may have acted.
 func (h *HTTP) call(ctx context.Context, method, path string, body []byte, result any) (sent bool, err error) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})

@@ -71,7 +71,7 @@ func (b *Book) move(ctx context.Context, key string, from, to State, reason stri
 		WHERE grant_key = $1 AND state = $2`, key, from, to, reason, now(), due.UnixMicro()))
 }
 
-// The statements below say that a unit is open, beside its state: SQLite takes an index with
+// The statements below say that a unit is open, next to its state: SQLite takes an index with
 // a condition for nothing else, and reads the whole book.
 const (
 	sqlDue   = sqlOpen + `state = 'pending' AND due_at <= $1 AND account NOT IN (SELECT value FROM json_each($2)) ORDER BY due_at LIMIT 1`

@@ -47,7 +47,7 @@ func TestStranger(t *testing.T) {
 		units, err := b.OfPayment(t.Context(), unknown)
 		require.NoError(t, err)
 		if units[0].State == grant.Review {
-			require.Contains(t, units[0].Reason, "attempts: the game does not tell whether acc-0000 is online: the game answered 404")
+			require.Contains(t, units[0].Reason, "attempts: the game does not report whether acc-0000 is online: the game answered 404")
 			return
 		}
 		require.Equal(t, grant.Pending, units[0].State)
@@ -68,7 +68,7 @@ func TestGameDown(t *testing.T) {
 	require.Eventually(t, func() bool { return g.asked.Load() > 10 }, 20*time.Second, 2*time.Millisecond)
 	stop()
 	for _, id := range append(waiting, unknown) {
-		require.Contains(t, b.await(id, grant.Pending)[0].Reason, "the game does not tell whether ")
+		require.Contains(t, b.await(id, grant.Pending)[0].Reason, "the game does not report whether ")
 	}
 	g.down.Store(false)
 	b.run(g)

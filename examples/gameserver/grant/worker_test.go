@@ -10,7 +10,7 @@ import (
 	"github.com/depositpay/depositpay-go/examples/gameserver/grant"
 )
 
-// TestGiven: each unit once, under its own key, and none again when the worker starts anew.
+// TestGiven: each unit once, under its own key, and none again when the worker starts again.
 func TestGiven(t *testing.T) {
 	t.Parallel()
 	b, g := newBench(t), newGame(false)

@@ -41,7 +41,7 @@ func (s *shop) audit(ctx context.Context) error {
 }
 
 // files looks at the files themselves. The inbox has the one connection of the pool to the
-// intake file, so there is a pool beside it.
+// intake file, so there is a pool next to it.
 func (s *shop) files(ctx context.Context, db *inbox.SQLite) error {
 	intake := pool(s.path+"-intake", pragma.Reader, "FULL")
 	defer func() { _ = intake.Close() }()

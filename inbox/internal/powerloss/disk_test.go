@@ -73,7 +73,7 @@ func (d *disk) call(n int, rung chan struct{}) {
 	d.bell, d.rung = n, rung
 }
 
-// step counts, and tells whether there is power. The caller holds d.mu.
+// step counts, and reports whether there is power. The caller holds d.mu.
 func (d *disk) step() bool {
 	select {
 	case <-d.off:

@@ -9,7 +9,7 @@ import (
 )
 
 // probes bounds how many connections of a pool are looked at. A PRAGMA belongs to one
-// connection: whoever sets it with DB.Exec has set it on one of several.
+// connection: anyone who sets it with DB.Exec has set it on one of several.
 const probes = 4
 
 // Ledger checks the three pools of a ledger and that they are the files they should be:

@@ -13,7 +13,7 @@ import (
 )
 
 // handwritten is what a careful merchant would write without the SDK: net/http and
-// encoding/json, the same requests, the same fields read, a time-out, the status and
+// encoding/json, the same requests, the same fields read, a timeout, the status and
 // the error looked at, the body drained.
 type handwritten struct {
 	http  *http.Client

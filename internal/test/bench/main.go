@@ -1,7 +1,7 @@
 //go:build unix
 
-// Command bench measures what the SDK costs beside hand-written code, and what the
-// mock server reaches beside a bare handler, as ratios of paired rounds in one run
+// Command bench measures what the SDK costs next to hand-written code, and what the
+// mock server reaches next to a bare handler, as ratios of paired rounds in one run
 // on one machine (absolute rates do not carry over). Servers run in processes of
 // their own, so that CPU time and allocations are the client's alone. Traffic stays
 // on loopback.
@@ -74,7 +74,7 @@ func run(only string, rounds int) ([]result, error) {
 	return all, nil
 }
 
-// report prints the table and tells whether every goal is met.
+// report prints the table and reports whether every goal is met.
 func report(results []result) bool {
 	ok := true
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)

@@ -96,7 +96,7 @@ type loadConn struct {
 func newLoad(base string, request []byte, want string) (*load, error) {
 	l := &load{conns: make(chan *loadConn, manyCallers), request: request, want: []byte(want)}
 	for range manyCallers {
-		c, err := net.DialTimeout("tcp", strings.TrimPrefix(base, "http://"), 5*time.Second) //nolint:noctx // it has a time-out
+		c, err := net.DialTimeout("tcp", strings.TrimPrefix(base, "http://"), 5*time.Second) //nolint:noctx // it has a timeout
 		if err != nil {
 			l.close()
 			return nil, err

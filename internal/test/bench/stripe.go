@@ -118,7 +118,7 @@ func freePort() (string, error) {
 func listening(addr string) (err error) {
 	var c net.Conn
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		if c, err = net.DialTimeout("tcp", addr, time.Second); err == nil { //nolint:noctx // it has a time-out
+		if c, err = net.DialTimeout("tcp", addr, time.Second); err == nil { //nolint:noctx // it has a timeout
 			return c.Close()
 		}
 		<-time.After(20 * time.Millisecond)

@@ -37,7 +37,7 @@ func Command[T any](variable string, cfg T) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(os.Args[0]) //nolint:gosec,noctx // itself; whoever starts it ends it
+	cmd := exec.Command(os.Args[0]) //nolint:gosec,noctx // itself; anyone who starts it ends it
 	cmd.Env = append(os.Environ(), variable+"="+string(text))
 	cmd.Stderr = os.Stderr
 	return cmd, nil

@@ -130,7 +130,7 @@ func (p *Page) Text(selector string) string {
 	return text
 }
 
-// Has tells whether there is such an element.
+// Has reports whether there is such an element.
 func (p *Page) Has(selector string) bool {
 	p.t.Helper()
 	var has bool

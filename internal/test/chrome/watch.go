@@ -59,7 +59,7 @@ func values(args []*runtime.RemoteObject) string {
 	return strings.Join(list, " ")
 }
 
-// expected tells whether the test has said that the status would come.
+// expected reports whether the test has said that the status would come.
 func (w *watch) expected(e *log.Entry) bool {
 	return e.Source == "network" && slices.ContainsFunc(w.statuses, func(status int) bool {
 		return strings.Contains(e.Text, fmt.Sprintf("status of %d ", status))

@@ -12,7 +12,7 @@ if ! have_cc && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 fi
 
 # The largest tests at their full size, which the race detector would make too slow: the
-# ledger's, and beside them the others, for both wait much.
+# ledger's, and next to them the others, for both wait much.
 large() { CGO_ENABLED=0 go test -count=1 "$@"; }
 ledger() { large -run '^Test(SQLite|PostgreSQL)$/ManyPayments$|^TestFlood$|^TestModel$|^TestNoDoubtIsGivenUp$|^TestProcesses$|^TestFailpoints$|^TestCuts$|^TestStalls$|^TestKill' ./inbox ./inbox/inboxtest; }
 others() {

@@ -59,12 +59,12 @@ var modelMutants = []mutant{
 		"./inbox", "TestGetWhileFolding$",
 	},
 	{
-		"whoever is late sets a payment aside that another one has", "inbox/claim.go",
+		"anyone who is late sets a payment aside that another one has", "inbox/claim.go",
 		"reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`\n)", "reason = ?3 WHERE payment_id = ?1 AND ?2 > 0`\n)",
 		"./inbox", "TestLinearizable$",
 	},
 	{
-		"whoever decides does not look at the stage", "inbox/manual.go",
+		"anyone who decides does not look at the stage", "inbox/manual.go",
 		"approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = 4 AND", "approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > 3 AND",
 		"./inbox", "TestLinearizable$",
 	},

@@ -63,7 +63,7 @@ var mutants = []mutant{
 		"./payments", "TestCallersTransportIsHardened",
 	},
 	{
-		"an empty envelope hides a record beside it", "internal/wire/answer.go",
+		"an empty envelope hides a record next to it", "internal/wire/answer.go",
 		"case t.emptyEnvelope && !t.other && !t.unread:", "case t.emptyEnvelope:",
 		"./payments", "TestPaidRecordIsNeverSwallowed",
 	},
@@ -98,7 +98,7 @@ var mutants = []mutant{
 		"./payments", "TestNextOnTheWireIsNotAborted",
 	},
 	{
-		"a poll's time-out is shorter than its answer takes", "internal/transport/call.go",
+		"a poll's timeout is shorter than its answer takes", "internal/transport/call.go",
 		"context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.LongTimeout)", "context.WithTimeout(context.WithoutCancel(parent), k.client.cfg.Timeout)",
 		"./payments", "TestNextWaitsForASlowAnswer",
 	},
@@ -301,7 +301,7 @@ func TestApplies(t *testing.T) {
 	}
 }
 
-// TestMutants and TestUnbroken run beside each other, so that both meet the same machine.
+// TestMutants and TestUnbroken run next to each other, so that both meet the same machine.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	onDemand(t)
@@ -337,7 +337,7 @@ func TestUnbroken(t *testing.T) {
 func onDemand(t *testing.T) {
 	t.Helper()
 	if os.Getenv("DEPOSITPAY_MUTANTS") == "" {
-		t.Skip("SKIPPED: every mutant compiles a package anew, which takes minutes; make mutants runs them, and so does CI")
+		t.Skip("SKIPPED: every mutant compiles a package again, which takes minutes; make mutants runs them, and so does CI")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // it is built quickly; and what must happen in the end, and does not, is waited for 4 s.
 func run(t *testing.T, tests, pkg string, args ...string) (string, error) {
 	t.Helper()
-	// The time-out is long, since nothing is proved by it: a slow machine has it too.
+	// The timeout is long, since nothing is proved by it: a slow machine has it too.
 	args = append([]string{"test", "-count=1", "-vet=off", "-ldflags=-s -w", "-timeout=5m", "-run", "^" + tests + "$"}, args...)
 	cmd := exec.CommandContext(t.Context(), "go", append(args, pkg)...)
 	cmd.Dir = root(t)
@@ -34,7 +34,7 @@ func (m *mutant) caught(out string) error {
 	case strings.Contains(out, "no tests to run"):
 		return fmt.Errorf("there is no %s", m.test)
 	case strings.Contains(out, "panic: test timed out"):
-		return errors.New("no test noticed: the run ended by its time-out")
+		return errors.New("no test noticed: the run ended by its timeout")
 	case strings.Contains(out, "--- FAIL: "+test+" ("), strings.Contains("\n"+out, "\npanic: "), strings.Contains("\n"+out, "\nfatal error: "):
 		return nil
 	}
@@ -50,8 +50,8 @@ func TestCaught(t *testing.T) {
 		"panic: no such item [recovered, repanicked]\n\ngoroutine 1\nFAIL\n":         "",
 		"slow\npanic: of a goroutine\nFAIL\n":                                        "",
 		"fatal error: all goroutines are asleep - deadlock!\nFAIL\n":                 "",
-		"panic: test timed out after 5m0s\n\trunning tests:\n\t\tTestA\nFAIL\n":      "time-out",
-		"--- FAIL: TestA (9s)\npanic: test timed out after 5m0s\nFAIL\n":             "time-out",
+		"panic: test timed out after 5m0s\n\trunning tests:\n\t\tTestA\nFAIL\n":      "timeout",
+		"--- FAIL: TestA (9s)\npanic: test timed out after 5m0s\nFAIL\n":             "timeout",
 		"--- FAIL: TestAnother (0.01s)\nFAIL\n":                                      "TestA did not fail",
 		"goleak: Errors on successful test run: found unexpected goroutines\nFAIL\n": "TestA did not fail",
 		"FAIL\tm/p [build failed]\nFAIL\n":                                           "compile",

@@ -27,7 +27,7 @@ func findBinaries(folders []string) (string, error) {
 	var candidates []string
 	if onPath, err := exec.LookPath("postgres"); err == nil {
 		if real, err := filepath.EvalSymlinks(onPath); err == nil {
-			candidates = append(candidates, filepath.Dir(real)) // initdb is beside the real one
+			candidates = append(candidates, filepath.Dir(real)) // initdb is next to the real one
 		}
 	}
 	for _, pattern := range folders {

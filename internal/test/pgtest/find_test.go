@@ -44,7 +44,7 @@ func TestFindBinaries(t *testing.T) {
 	require.NoError(t, os.Symlink(root+"/lib/9.6/bin/postgres", onPath+"/postgres"))
 	found, err = pgtest.FindBinaries(folders)
 	require.NoError(t, err)
-	require.Equal(t, "9.6", filepath.Base(filepath.Dir(found)), "beside what the link points to")
+	require.Equal(t, "9.6", filepath.Base(filepath.Dir(found)), "next to what the link points to")
 }
 
 // TestWithDatabase in both forms of a DSN, with what else is in it.

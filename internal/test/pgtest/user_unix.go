@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// account is the user as whom the server runs; nil is whoever runs the tests.
+// account is the user as whom the server runs; nil is anyone who runs the tests.
 type account struct{ uid, gid uint32 }
 
 // serverAccount finds a user for the server where root runs the tests: PostgreSQL refuses

@@ -217,7 +217,7 @@ func (c *connection) pass(m Message, to *bufio.Writer, forward func() error) boo
 func (c *connection) cut() {
 	_ = c.server.Close()
 	if half, ok := c.client.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		// Until the client has closed its side; whoever else reads from it ends by that, too.
+		// Until the client has closed its side; anyone who else reads from it ends by that, too.
 		_ = c.client.SetReadDeadline(time.Now().Add(5 * time.Second))
 		_, _ = io.Copy(io.Discard, c.client)
 	}

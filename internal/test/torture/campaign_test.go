@@ -82,7 +82,7 @@ func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	c.troubled()
 	troubled := time.Since(began)
 	c.unaided()
-	cancel() // what happens when merchants begin anew is not by themselves
+	cancel() // what happens when merchants begin again is not by themselves
 	watch.Wait()
 	c.calm()
 	c.sound()

@@ -93,7 +93,7 @@ func (c *shop) main() error {
 	return c.run(ctx)
 }
 
-// nextTimeout is below the default, so that a campaign sees time-outs of polls.
+// nextTimeout is below the default, so that a campaign sees timeouts of polls.
 const nextTimeout = 5 * time.Second
 
 // run goes on until SIGTERM, and then ends in the order that the guides tell.
@@ -142,7 +142,7 @@ func (c *shop) run(ctx context.Context) error {
 	running.Wait()
 	closed := c.box.Close()
 	if errors.Is(closed, inbox.ErrUnstored) {
-		closed = nil // the database is away; the books tell whether the next process finds them
+		closed = nil // the database is away; the books report whether the next process finds them
 	}
 	return errors.Join(err, boxErr, closed)
 }

@@ -73,7 +73,7 @@ type teller struct {
 // There is one poller at a time, and it does one thing after the other, so that nothing
 // else can be meant. next is nil after the last poll of all.
 //
-// An answer that left the service whole is not lost by itself. It takes the poll's time-out,
+// An answer that left the service whole is not lost by itself. It takes the poll's timeout,
 // or an end in that very moment; or the database was away, and the poller ended with the
 // payment in its hands.
 func (j *teller) tells(p *poll, next *poll) bool {

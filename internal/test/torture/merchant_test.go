@@ -180,7 +180,7 @@ func (m *merchant) again(s syscall.Signal) error {
 	return errors.Join(err, m.start())
 }
 
-// pause stops the process for a while, and tells whether the same one went on after it.
+// pause stops the process for a while, and reports whether the same one went on after it.
 func (m *merchant) pause(length time.Duration) bool {
 	m.mu.Lock()
 	p := m.now

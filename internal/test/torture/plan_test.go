@@ -59,7 +59,7 @@ func usual(database string) profile {
 
 func (p profile) patience() time.Duration { return cmp.Or(p.Patience, longest) }
 
-// uses tells whether the merchants receive by that channel.
+// uses reports whether the merchants receive by that channel.
 func (p profile) uses(c inbox.Channel) bool { return p.Channel == 0 || p.Channel == c }
 
 type trouble string

@@ -127,7 +127,7 @@ func revision() string {
 	return strings.TrimSpace(string(head))
 }
 
-// has tells whether such a payment was found.
+// has reports whether such a payment was found.
 func (r *result) has(kind wrong) bool {
 	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Kind == kind })
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// hookURL is the one webhook URI there is: whoever sends to it reaches one of the
+// hookURL is the one webhook URI there is: anyone who sends to it reaches one of the
 // merchants that run, as through a balancer. It is not the address of anything.
 const (
 	hookURL  = "http://127.0.0.1:9" + hookPath

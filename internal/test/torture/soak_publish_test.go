@@ -52,7 +52,7 @@ const (
 	soakImage = "soak.svg"
 )
 
-// publish draws the soak beside a document, and writes its figures into it.
+// publish draws the soak next to a document, and writes its figures into it.
 func (o *outcome) publish(document string) error {
 	text, err := os.ReadFile(document)
 	if err != nil {

@@ -108,13 +108,13 @@ func neglected(l ledgers, service []mockserver.Payment, told func(id string) str
 		}
 		r, held := l.payments[p.ID]
 		if held && r.stage <= inbox.StageReady || !held && told(p.ID) != "" {
-			all = append(all, finding{Kind: lost, ID: p.ID, Why: "paid, and known: merchants who go on see to it only when they begin anew"})
+			all = append(all, finding{Kind: lost, ID: p.ID, Why: "paid, and known: merchants who go on see to it only when they begin again"})
 		}
 	}
 	return all
 }
 
-// calm ends the trouble: no faults, all merchants stopped cleanly and begun anew. What
+// calm ends the trouble: no faults, all merchants stopped cleanly and begun again. What
 // only waits for the clock (a lease, the next try, the silence of a dead poller) has
 // waited long enough: as if three minutes had passed while nobody ran.
 func (c *campaign) calm() {

@@ -17,7 +17,7 @@ import (
 // longest is how long a payment may wait that is paid and whose id a merchant must know,
 // while the database is there. Everything that a campaign does to merchants is over far
 // sooner: leases are 1.5 s (and 20 s at most where the server has to find out that a
-// process stands still in a transaction), pauses 3 s, back-offs 15 s, reconciliations come
+// process stands still in a transaction), pauses 3 s, backoffs 15 s, reconciliations come
 // every 10 to 13 s. What it leaves out: an answer that only the poll journal of a killed
 // process holds. That payment's id is not known until the process has been silent for two
 // minutes.

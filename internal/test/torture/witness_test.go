@@ -202,7 +202,7 @@ func (s span) length() time.Duration { return s.to.Sub(s.from) }
 
 func (s span) overlaps(other span) bool { return !s.from.After(other.to) && !other.from.After(s.to) }
 
-// wasAway tells whether the database was away in that time, or had just come back.
+// wasAway reports whether the database was away in that time, or had just come back.
 func (c *campaign) wasAway(in span) bool {
 	const settling = 2 * time.Second
 	c.mu.Lock()

@@ -10,7 +10,7 @@ import (
 const maxPlain = 9
 
 // findAmount returns the one amount that was paid, 0 when the text leaves a choice
-// or names none. money tells whether it named any.
+// or names none. money reports whether it named any.
 func (r *reader) findAmount() (amount int64, money bool) {
 	odd := false
 	for i := range r.tokens {

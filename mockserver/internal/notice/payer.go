@@ -20,7 +20,7 @@ const (
 )
 
 // findPayer returns the one name of the payer, "" when the text leaves a choice or
-// names nobody. byName tells whether the text calls him the payer.
+// names nobody. byName reports whether the text calls him the payer.
 func (r *reader) findPayer() (payer string, byName bool) {
 	var found []phrase
 	for from := 0; from < len(r.tokens); {

@@ -23,7 +23,7 @@ var channels = strings.Fields(`전자금융 타행건별 타행 당행 타사 �
 var stated = set(`완료 완료되었습니다 완료됐습니다 완료됐어요 됨 되었습니다 됐습니다 되었어요 됐어요 되었음 된 했습니다 했어요 하였습니다
 	하셨습니다 하셨어요 알림 내역 통지 처리 이체 이 이되었습니다 이완료되었습니다 액 금액 액은 금액은`)
 
-// beside are the words made of 입금 that say nothing about whether it happened.
+// next to are the words made of 입금 that say nothing about whether it happened.
 var beside = set(`입금자 입금자명 입금인 입금인명 입금계좌 입금계좌번호 입금은행 입금통장 입금처 입금일 입금일자 입금일시 입금시각
 	입금시간 입금지점 입금내용 입금적요 입금안내 입금메모 미확인입금 입출금 입출금알림 입출금내역 입출금안내 자유입출금`)
 

@@ -56,7 +56,7 @@ var dashFaultTexts = map[string]text{
 var dashDoneTexts = map[string]text{
 	"dash.done.paid":            {"입금이 확인되었습니다. 이제 승인 대기 상태입니다.", "The deposit is recognised. The payment is in PROGRESS."},
 	"dash.done.payer":           {"입금자를 저장했습니다.", "The payer is saved."},
-	"dash.done.resent":          {"웹훅 재전송을 시작했습니다.", "The resend has begun: ten attempts anew."},
+	"dash.done.resent":          {"웹훅 재전송을 시작했습니다.", "The resend has begun: ten attempts again."},
 	"dash.done.settled":         {"이미 완료된 결제라 전송하지 않고 전송됨으로 표시했습니다.", "The payment is COMPLETE: nothing was sent, and the delivery is marked delivered."},
 	"dash.done.delivering":      {"대기 중이던 웹훅을 지금 보냈습니다.", "The waiting attempt is on its way."},
 	"dash.done.phone-matched":   {"결제와 일치했습니다. 결제가 승인 대기 상태가 되었습니다.", "Matched: a payment is in PROGRESS now."},

@@ -8,10 +8,10 @@ type Dash struct {
 	// real time; 0 if it stands still.
 	Now  time.Time
 	Rate float64
-	// Unmatched, Pending and Failed are the numbers beside the navigation: deposits
+	// Unmatched, Pending and Failed are the numbers next to the navigation: deposits
 	// that wait for a person, and webhook deliveries under way and given up.
 	Unmatched, Pending, Failed int64
-	// Faults tells whether faults are set, which explains many a surprise.
+	// Faults reports whether faults are set, which explains many a surprise.
 	Faults bool
 	// Form is the form that was refused, nil if none was.
 	Form *DashForm
@@ -52,7 +52,7 @@ type DashOverview struct {
 	Recent                         []DashRow
 	Next                           *DashNext
 	Products                       int
-	// Webhook tells whether any application has a webhook URI.
+	// Webhook reports whether any application has a webhook URI.
 	Webhook bool
 }
 
@@ -120,7 +120,7 @@ type DashDeliveries struct {
 	Rows     []DashDelivery
 	Next     *DashNext
 	Pager    Pager
-	// Webhook tells whether any application has a webhook URI.
+	// Webhook reports whether any application has a webhook URI.
 	Webhook bool
 }
 

@@ -97,7 +97,7 @@ var dashWhyTexts = map[string]text{
 	"dash.why.status":        {"400~599의 HTTP 상태를 입력해 주세요.", "Enter an HTTP status from 400 to 599."},
 	"dash.why.probability":   {"0보다 크고 1 이하여야 합니다.", "It must be above 0 and at most 1."},
 	"dash.why.kind":          {"이 API 작업에는 쓸 수 없는 장애 종류입니다. 다른 종류를 고르세요.", "This operation has no such kind of fault. Choose another one."},
-	"dash.why.full":          {"저장 한도에 도달했습니다. 필요 없는 것을 지우거나 모의 서버를 다시 시작하세요.", "The cap of what is kept is reached. Remove something, or start the mock anew."},
+	"dash.why.full":          {"저장 한도에 도달했습니다. 필요 없는 것을 지우거나 모의 서버를 다시 시작하세요.", "The cap of what is kept is reached. Remove something, or start the mock again."},
 	"dash.why.dialect":       {"응답 형식에 없는 값입니다. 목록에서 고르세요.", "The dialect has no such value. Choose one of the list."},
 	"dash.why.toolong":       {"너무 깁니다. 더 짧게 입력해 주세요.", "It is too long. Enter less."},
 	"dash.why.left-out":      {"비워 두세요. 금액은 이미 정해져 있습니다.", "Leave it empty: the amount is known already."},
@@ -111,5 +111,5 @@ var dashWhyTexts = map[string]text{
 	"dash.why.nowebhook":     {"이 애플리케이션에는 웹훅 주소가 없습니다. 먼저 설정하세요.", "The application has no webhook URI. Set one first."},
 	"dash.why.answerlost":    {"알림에 대한 응답이 사라졌습니다. 서비스가 받았는지 아래 목록에서 확인하세요.", "The answer to the notification was lost. See in the list whether the service got it."},
 	"dash.why.norule":        {"이 규칙은 이제 없습니다. 목록을 확인하세요.", "There is no such rule any more. Look at the list."},
-	"dash.why.closed":        {"모의 서버가 종료되었습니다. 다시 시작하세요.", "The mock server is closed. Start it anew."},
+	"dash.why.closed":        {"모의 서버가 종료되었습니다. 다시 시작하세요.", "The mock server is closed. Start it again."},
 }

@@ -7,7 +7,7 @@ type Field struct {
 	ID, Name string
 	Label    string
 	Hint     string // below the label
-	Error    string // beside the field; it makes the field invalid
+	Error    string // next to the field; it makes the field invalid
 	Value    string
 	// Mode is the inputmode, such as "numeric"; Autocomplete as in HTML, "off" if empty.
 	Mode, Autocomplete string

@@ -52,7 +52,7 @@ const maxFolded = 200
 
 func folded(text string) bool { return cut(text, maxFolded) }
 
-// cut tells whether Short leaves something out.
+// cut reports whether Short leaves something out.
 func cut(text string, n int) bool { return utf8.RuneCountInString(text) > n }
 
 func length(text string) string { return Number(int64(utf8.RuneCountInString(text))) }

@@ -53,7 +53,7 @@ type View struct {
 	Self string
 }
 
-// IsFragment tells whether the request is for the part alone that changes.
+// IsFragment reports whether the request is for the part alone that changes.
 func IsFragment(r *http.Request) bool { return r.Header.Get(fragmentHeader) != "" }
 
 // Render answers with a page in the language. The error says what is wrong with the

@@ -1,4 +1,4 @@
-// Package inboxbench measures package inbox, by itself and behind the webhook, beside
+// Package inboxbench measures package inbox, by itself and behind the webhook, next to
 // the baselines that it is judged by, in paired rounds of one run. It is part of make
 // bench: its tests do nothing unless DEPOSITPAY_BENCH is set, and print their ratios
 // then.

@@ -73,7 +73,7 @@ func delivered(name string, r *receiver, ids *fresh) paired.Side {
 
 const everyRound = deliveries * (paired.Rounds + 1)
 
-// TestWebhook: a whole delivery over HTTP, confirmed and durable, beside one that is
+// TestWebhook: a whole delivery over HTTP, confirmed and durable, next to one that is
 // confirmed and forgotten. Each is measured by itself against that, because what one
 // inbox holds in memory would slow the others down.
 func TestWebhook(t *testing.T) {
@@ -113,7 +113,7 @@ func TestWebhook(t *testing.T) {
 				grants.expect(deliveries)
 				stop = running(t, box)
 			}
-			side.After = func(t *testing.T) { // or it would go on beside the other side
+			side.After = func(t *testing.T) { // or it would go on next to the other side
 				grants.await(t, db)
 				stop()
 			}

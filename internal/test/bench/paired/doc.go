@@ -1,4 +1,4 @@
-// Package paired measures ways of doing one thing beside each other: in turn, round by
+// Package paired measures ways of doing one thing next to each other: in turn, round by
 // round, in one run on one machine, because absolute rates do not carry over and a
 // disk drifts within minutes. It is for the tests that make bench runs.
 //

@@ -39,7 +39,7 @@ func (g Goal) verdict(got float64) string {
 	return fmt.Sprintf("goal %s %.2f  MISSED", g.sign, g.value)
 }
 
-// Ratio prints a÷b, the median of the rounds with the lowest and the highest, beside
+// Ratio prints a÷b, the median of the rounds with the lowest and the highest, next to
 // its goal.
 func Ratio(t *testing.T, name string, a, b []Sample, of func(Sample) float64, goal Goal) {
 	t.Helper()
@@ -55,7 +55,7 @@ func Ratio(t *testing.T, name string, a, b []Sample, of func(Sample) float64, go
 	}
 }
 
-// Duration prints a time, in milliseconds, beside its goal, which is in milliseconds
+// Duration prints a time, in milliseconds, next to its goal, which is in milliseconds
 // too: for the few promises that people make in time and not in ratios.
 func Duration(t *testing.T, name string, got time.Duration, goal Goal) {
 	t.Helper()

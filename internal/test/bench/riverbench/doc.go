@@ -1,4 +1,4 @@
-// Package riverbench measures how fast package inbox hands payments over beside River,
+// Package riverbench measures how fast package inbox hands payments over next to River,
 // the job queue for PostgreSQL, on one server, in paired rounds of one run. It is a module of its
 // own, so that River stays out of the go.mod of those who import the library.
 //

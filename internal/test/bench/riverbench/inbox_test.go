@@ -32,7 +32,7 @@ func (silent) Confirm(context.Context, uuid.UUID) (payments.Payment, error) {
 
 func (silent) Decode([]byte) (payments.Payment, error) { return payments.Payment{}, errSilent }
 
-// spare is how many connections each side has beside those of its workers.
+// spare is how many connections each side has next to those of its workers.
 const spare = 5
 
 // inboxSide hands n payments over; the handler writes a row if insert is set.
