@@ -3,6 +3,7 @@
 package webhook_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -62,8 +63,10 @@ func TestHeaderAbuse(t *testing.T) {
 			if broken { // nobody can say where this request ends: no other one may follow
 				_, _ = io.WriteString(conn, smuggled)
 			}
-			status, _ := readAnswer(t, conn)
-			assert.Equal(t, test.want, status)
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err) // the end of its body may be a reset: the server leaves the rest unread
+			assert.Equal(t, test.want, resp.StatusCode)
+			_ = resp.Body.Close()
 			if broken {
 				_, err = io.Copy(io.Discard, conn)
 				assert.False(t, os.IsTimeout(err), "the server still listens")
