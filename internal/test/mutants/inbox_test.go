@@ -128,7 +128,7 @@ var inboxMutants = []mutant{
 	{
 		"a no of the service deletes the hint", "inbox/hint.go",
 		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,\n" +
-			"\tready_at = CASE WHEN ?5 = 0 THEN {now} ELSE ready_at END,\n" +
+			"\tready_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE ready_at END,\n" +
 			"\treason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END\n\tWHERE",
 		"`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND ?5 < 2 AND",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
@@ -235,8 +235,13 @@ var inboxMutants = []mutant{
 		"./inbox", "TestDoubtEnds$",
 	},
 	{
+		"each reconciliation begins with the youngest link", "inbox/reconcile.go",
+		"ORDER BY coalesce(ready_at, 0), first_seen DESC", "ORDER BY first_seen DESC",
+		"./inbox", "TestReconciliationGoesOn$",
+	},
+	{
 		"a lost answer does not count as the last confirm", "inbox/hint.go",
-		"ready_at = CASE WHEN ?5 = 0 THEN {now} ELSE ready_at END,", "ready_at = CASE WHEN ?5 = 9 THEN {now} ELSE 1 END,",
+		"own = 1 OR ?5 = 0 THEN {now} ELSE ready_at END,", "own = 1 OR ?5 = 9 THEN {now} ELSE 1 END,",
 		"./inbox", "TestDoubtEnds$",
 	},
 	{
