@@ -14,7 +14,7 @@ fi
 # The largest tests at their full size, which the race detector would make too slow: the
 # ledger's, and next to them the others, for both wait much.
 large() { CGO_ENABLED=0 go test -count=1 "$@"; }
-ledger() { large -run '^Test(SQLite|PostgreSQL)$/ManyPayments$|^TestFlood$|^TestModel$|^TestNoDoubtIsGivenUp$|^TestProcesses$|^TestFailpoints$|^TestCuts$|^TestStalls$|^TestKill' ./inbox ./inbox/inboxtest; }
+ledger() { large -run '^Test(SQLite|PostgreSQL)$/ManyPayments$|^TestFlood$|^TestModel$|^TestNoDoubtIsGivenUp$|^TestProcesses$|^TestFailpoints$|^TestCuts$|^TestStalls$|^TestKill|^TestStatusIsBounded$' ./inbox ./inbox/inboxtest; }
 others() {
 	large -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver &&
 		large -run '^TestPowerLoss$' ./inbox/internal/powerloss &&
@@ -36,7 +36,8 @@ modules() { go -C examples/river test -count=1 ./...; }
 
 # make lint vets.
 if have_cc; then
-	CGO_ENABLED=1 go test -race -shuffle=on -vet=off -timeout 20m ./...
+	# Many tests wait most of their time, so more packages run at once than there are cores.
+	CGO_ENABLED=1 go test -race -shuffle=on -vet=off -timeout 20m -p $(($(getconf _NPROCESSORS_ONLN) + 1)) ./...
 	volume
 	exit
 fi

@@ -13,6 +13,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/test/pgtest"
+	"github.com/depositpay/depositpay-go/internal/test/racing"
 )
 
 var (
@@ -74,6 +75,9 @@ func TestOnlyCreated(t *testing.T) {
 // TestChannels: the same for merchants who use one channel only.
 func TestChannels(t *testing.T) {
 	t.Parallel()
+	if racing.On {
+		t.Skip("SKIPPED: these merchants run the code of TestTorture's; make test runs them without the race detector")
+	}
 	for name, channel := range map[string]inbox.Channel{"poll": inbox.ChannelPoll, "webhook": inbox.ChannelWebhook} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
