@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -75,8 +75,8 @@ func (r *run) emit(ctx context.Context, e Event) {
 	if r.cfg.OnEvent == nil {
 		return
 	}
-	if err := contain.Call("poller: Config.OnEvent", func() error { r.cfg.OnEvent(e); return nil }); err != nil {
-		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: poller hook failed", contain.Attrs(err)...)
+	if err := safecall.Do("poller: Config.OnEvent", func() error { r.cfg.OnEvent(e); return nil }); err != nil {
+		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: poller hook failed", safecall.Attrs(err)...)
 	}
 }
 
@@ -122,7 +122,7 @@ func (r *run) log(ctx context.Context, e Event) {
 	if e.Wait > 0 {
 		attrs = append(attrs, slog.Duration("wait", e.Wait))
 	}
-	r.cfg.Logger.LogAttrs(ctx, level, "depositpay: poller", append(attrs, contain.Attrs(e.Err)...)...)
+	r.cfg.Logger.LogAttrs(ctx, level, "depositpay: poller", append(attrs, safecall.Attrs(e.Err)...)...)
 }
 
 const (

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/depositpay/depositpay-go/internal/backoff"
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -38,9 +38,9 @@ type Journal interface {
 // accept hands a payment over to whichever kind of Sink there is.
 func (r *run) accept(ctx context.Context, p payments.Payment) error {
 	if r.journal != nil {
-		return contain.Call("poller: Sink.AcceptPolled", func() error { return r.journal.AcceptPolled(ctx, p) })
+		return safecall.Do("poller: Sink.AcceptPolled", func() error { return r.journal.AcceptPolled(ctx, p) })
 	}
-	return contain.Call("poller: Sink.Accept", func() error { return r.cfg.Sink.Accept(ctx, p) })
+	return safecall.Do("poller: Sink.Accept", func() error { return r.cfg.Sink.Accept(ctx, p) })
 }
 
 // mayPoll asks the Journal. If it says no, the next poll is put off.
@@ -49,7 +49,7 @@ func (r *run) mayPoll(ctx context.Context) (context.Context, bool) {
 		return ctx, true
 	}
 	poll := ctx
-	err := contain.Call("poller: Sink.BeforePoll", func() (err error) {
+	err := safecall.Do("poller: Sink.BeforePoll", func() (err error) {
 		poll, err = r.journal.BeforePoll(ctx)
 		return err
 	})
@@ -75,7 +75,7 @@ func (r *run) lost(ctx context.Context, cause error) {
 	}
 	accept, done := r.handOverContext(ctx, 1)
 	defer done()
-	err := contain.Call("poller: Sink.PollLost", func() error { return r.journal.PollLost(accept, cause) })
+	err := safecall.Do("poller: Sink.PollLost", func() error { return r.journal.PollLost(accept, cause) })
 	r.logJournal(ctx, "a possible loss was not written down", err)
 }
 
@@ -86,12 +86,12 @@ func (r *run) closeJournal(ctx context.Context) {
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.AcceptTimeout)
 	defer cancel()
-	err := contain.Call("poller: Sink.AfterPolls", func() error { return r.journal.AfterPolls(closing) })
+	err := safecall.Do("poller: Sink.AfterPolls", func() error { return r.journal.AfterPolls(closing) })
 	r.logJournal(ctx, "the poll journal was not closed, and will look like a crash", err)
 }
 
 func (r *run) logJournal(ctx context.Context, message string, err error) {
 	if err != nil {
-		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: "+message, contain.Attrs(err)...)
+		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: "+message, safecall.Attrs(err)...)
 	}
 }

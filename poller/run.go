@@ -8,7 +8,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/internal/api"
 	"github.com/depositpay/depositpay-go/internal/backoff"
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -119,11 +119,11 @@ func (r *run) stopsFor(err error) bool {
 
 // take calls the Source. Whatever its panic interrupted, it may have been an answer.
 func (r *run) take(ctx context.Context) (p payments.Payment, err error) {
-	err = contain.Call("poller: Config.Client", func() (err error) {
+	err = safecall.Do("poller: Config.Client", func() (err error) {
 		p, err = r.cfg.Client.Next(ctx)
 		return err
 	})
-	if _, ok := errors.AsType[*contain.Panic](err); ok {
+	if _, ok := errors.AsType[*safecall.PanicError](err); ok {
 		err = fmt.Errorf("%w: %w", err, payments.ErrAmbiguous)
 	}
 	if err == nil && p.Status != payments.StatusComplete {

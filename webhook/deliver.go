@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -97,7 +97,7 @@ func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
 // verify asks the service. payments.Client has checked the answer; another Confirmer
 // may not have.
 func (h *Handler) verify(ctx context.Context, id uuid.UUID) (p payments.Payment, err error) {
-	err = contain.Call("webhook: Client.Confirm", func() (err error) {
+	err = safecall.Do("webhook: Client.Confirm", func() (err error) {
 		p, err = h.cfg.Client.Confirm(ctx, id)
 		return err
 	})
@@ -117,17 +117,17 @@ func (h *Handler) verify(ctx context.Context, id uuid.UUID) (p payments.Payment,
 func (h *Handler) handOver(ctx context.Context, p payments.Payment) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.cfg.Budget)
 	defer cancel()
-	err := contain.Call("webhook: Sink.Accept", func() error { return h.cfg.Sink.Accept(ctx, p) })
+	err := safecall.Do("webhook: Sink.Accept", func() error { return h.cfg.Sink.Accept(ctx, p) })
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("webhook: payment %s is confirmed, but Sink.Accept: %w", p.ID, err)
 	h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not handed over",
-		append([]slog.Attr{slog.String("payment_id", p.ID.String())}, contain.Attrs(err)...)...)
+		append([]slog.Attr{slog.String("payment_id", p.ID.String())}, safecall.Attrs(err)...)...)
 	if h.cfg.OnHandOverFailed != nil {
-		hookErr := contain.Call("webhook: Config.OnHandOverFailed", func() error { h.cfg.OnHandOverFailed(p, err); return nil })
+		hookErr := safecall.Do("webhook: Config.OnHandOverFailed", func() error { h.cfg.OnHandOverFailed(p, err); return nil })
 		if hookErr != nil {
-			h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", contain.Attrs(hookErr)...)
+			h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", safecall.Attrs(hookErr)...)
 		}
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/internal/api"
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 )
 
 // Outcome is what became of a delivery.
@@ -97,8 +97,8 @@ func (h *Handler) report(ctx context.Context, e Event) {
 	if h.cfg.OnDelivery == nil {
 		return
 	}
-	if err := contain.Call("webhook: Config.OnDelivery", func() error { h.cfg.OnDelivery(e); return nil }); err != nil {
-		h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", contain.Attrs(err)...)
+	if err := safecall.Do("webhook: Config.OnDelivery", func() error { h.cfg.OnDelivery(e); return nil }); err != nil {
+		h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", safecall.Attrs(err)...)
 	}
 }
 
@@ -132,5 +132,5 @@ func (h *Handler) log(ctx context.Context, e Event) {
 		slog.String("source", e.Source.String()),
 		slog.Duration("took", e.Duration),
 	}
-	h.cfg.Logger.LogAttrs(ctx, level, "depositpay: webhook", append(attrs, contain.Attrs(e.Err)...)...)
+	h.cfg.Logger.LogAttrs(ctx, level, "depositpay: webhook", append(attrs, safecall.Attrs(e.Err)...)...)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 )
 
 // Standing is how a payment stands with a Ledger.
@@ -64,7 +64,7 @@ func (h *Handler) standing(ctx context.Context, id uuid.UUID) (s Standing, err e
 	if h.ledger != nil {
 		method = "webhook: Ledger.Standing"
 	}
-	err = contain.Call(method, func() (err error) {
+	err = safecall.Do(method, func() (err error) {
 		if h.ledger != nil {
 			s, err = h.ledger.Standing(ctx, id)
 			return err
@@ -86,7 +86,7 @@ func (h *Handler) note(ctx context.Context, id uuid.UUID, s Standing) error {
 	if h.ledger == nil || s != StandingUnknown {
 		return nil
 	}
-	return contain.Call("webhook: Ledger.Note", func() error { return h.ledger.Note(ctx, id) })
+	return safecall.Do("webhook: Ledger.Note", func() error { return h.ledger.Note(ctx, id) })
 }
 
 // unconfirmed tells how the confirm of an unknown id failed, if the Sink asks for it.
@@ -95,5 +95,5 @@ func (h *Handler) unconfirmed(ctx context.Context, id uuid.UUID, s Standing, fai
 	if !ok || s != StandingUnknown {
 		return nil
 	}
-	return contain.Call("webhook: Doubting.Unconfirmed", func() error { return d.Unconfirmed(ctx, id, failure) })
+	return safecall.Do("webhook: Doubting.Unconfirmed", func() error { return d.Unconfirmed(ctx, id, failure) })
 }

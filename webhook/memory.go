@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -123,12 +123,12 @@ func (m *Memory) Accept(ctx context.Context, p payments.Payment) error {
 		return m.once(ctx, p.ID, true, func() error { return m.review(p, ErrNoMoney) })
 	}
 	return m.once(ctx, p.ID, false, func() error {
-		return contain.Call("webhook: the handler", func() error { return m.handler(ctx, p) })
+		return safecall.Do("webhook: the handler", func() error { return m.handler(ctx, p) })
 	})
 }
 
 func (m *Memory) review(p payments.Payment, reason error) error {
-	return contain.Call("webhook: OnReview", func() error { m.onReview(p, reason); return nil })
+	return safecall.Do("webhook: OnReview", func() error { m.onReview(p, reason); return nil })
 }
 
 // once runs do unless that has been done for id.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 )
 
 const maxBody = 4 << 10
@@ -46,7 +46,7 @@ func readBody(ctx context.Context, w http.ResponseWriter, r *http.Request) ([]by
 	done := make(chan read, 1)
 	go func() {
 		var got read
-		got.err = contain.Call("webhook: reading the body", func() (err error) {
+		got.err = safecall.Do("webhook: reading the body", func() (err error) {
 			got.body, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 			return err
 		})

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"sync/atomic"
 
-	"github.com/depositpay/depositpay-go/internal/contain"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
@@ -63,7 +63,7 @@ func (c *Client) Token(ctx context.Context, op *Op) (*Token, error) {
 
 func (t *tokens) ask(ctx context.Context) (*Token, error) {
 	value := ""
-	err := contain.Call("the source", func() (err error) {
+	err := safecall.Do("the source", func() (err error) {
 		value, err = t.source(ctx)
 		return err
 	})

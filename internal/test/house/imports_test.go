@@ -16,18 +16,18 @@ const module = "github.com/depositpay/depositpay-go"
 // allowed are the packages of this module that a package may import, directly or not.
 // Packages that are not named here are programs and tests.
 var allowed = map[string][]string{
-	"payments":           {"internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"banks":              {"internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"webhook":            {"payments", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"poller":             {"payments", "internal/pollrun", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "internal/pollrun", "internal/contain", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"payments":           {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"banks":              {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"webhook":            {"payments", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"poller":             {"payments", "internal/pollrun", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "internal/pollrun", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"mockserver":         {"mockserver/internal/notice", "mockserver/internal/web"},
-	"internal/api":       {"internal/contain", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"internal/transport": {"internal/contain", "internal/backoff", "internal/secret"},
+	"internal/api":       {"internal/safecall", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"internal/transport": {"internal/safecall", "internal/backoff", "internal/secret"},
 	"internal/wire":      {},
 	"internal/secret":    {},
 	"internal/backoff":   {},
-	"internal/contain":   {},
+	"internal/safecall":  {},
 }
 
 // foreign are the modules that shipped code may link; DESIGN.md defends each.
