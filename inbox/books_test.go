@@ -43,7 +43,7 @@ type books struct {
 func newBooks(t *testing.T) (*pgtest.Database, books) {
 	t.Helper()
 	db := pgtest.New(t)
-	require.NoError(t, inbox.Migrate(t.Context(), db.DB, inbox.PostgreSQL, ""))
+	require.NoError(t, inbox.Migrate(t.Context(), db.DB, inbox.DialectPostgreSQL, ""))
 	b := books{t, db.DB}
 	b.do(effectsTable)
 	return db, b

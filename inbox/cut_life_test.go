@@ -479,7 +479,7 @@ func (l *life) hints() {
 	l.await("the bound of hints", func() bool { // what a cut has left in doubt stays
 		l.insist("EvictHints", func() error { return inbox.EvictHints(l.box) })
 		return l.number(`SELECT count(*) FROM {p}payments WHERE stage = 1`) <= 2 ||
-			l.number(`SELECT count(*) FROM {p}payments WHERE stage = 1 AND reason = 'refused'`) == 0
+			l.number(`SELECT count(*) FROM {p}payments WHERE stage = 1 AND confirm = 3`) == 0
 	})
 }
 

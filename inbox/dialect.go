@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,8 +15,8 @@ type Dialect string
 
 // The dialects.
 const (
-	PostgreSQL  Dialect = "postgresql"
-	SQLiteStore Dialect = "sqlite"
+	DialectPostgreSQL Dialect = "postgresql"
+	DialectSQLite     Dialect = "sqlite"
 )
 
 // dialect turns the one set of statements into a database's own words.
@@ -44,17 +45,26 @@ func newDialect(name Dialect, prefix string, inOrder bool) *dialect {
 		d.ordered = "1"
 	}
 	switch name {
-	case PostgreSQL:
+	case DialectPostgreSQL:
 		d.now, d.skip, d.tie = postgresNow, "FOR UPDATE OF p SKIP LOCKED", "payment_id"
 		d.list = "SELECT json_array_elements_text(?1::json)"
-	case SQLiteStore:
+	case DialectSQLite:
 		// One process, one writer: nothing to pass over. The clock has milliseconds only.
 		d.now, d.tie = sqliteNow, "rowid"
 		d.list = "SELECT value FROM json_each(?1)"
 	}
-	d.replace = strings.NewReplacer("{p}", prefix, "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list, "{ordered}", d.ordered,
+	words := []string{
+		"{p}", prefix, "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list, "{ordered}", d.ordered,
 		"{first}", "(r.outcome = 'accepted' OR r.outcome = 'review' AND r.channel <> 0)",
-		"{new}", "WHERE NOT EXISTS (SELECT 1 FROM "+prefix+"payments q WHERE q.payment_id = ?1)")
+		"{new}", "WHERE NOT EXISTS (SELECT 1 FROM " + prefix + "payments q WHERE q.payment_id = ?1)",
+	}
+	for stage, name := range stageNames {
+		words = append(words, "{"+name+"}", strconv.Itoa(stage))
+	}
+	for state, name := range confirmNames {
+		words = append(words, "{"+name+"}", strconv.Itoa(state))
+	}
+	d.replace = strings.NewReplacer(words...)
 	return d
 }
 
@@ -63,7 +73,8 @@ var parameter = regexp.MustCompile(`\?(\d+)`)
 // sql is the statement for this database: {p} is the table prefix, {now} the clock,
 // {skip} the row locks, {tie} what orders within one tick, {list} the strings of the JSON
 // array ?1, {ordered} whether order matters, {first} the receipts r that hold a first
-// record, {new} the condition that the payment is not there, ?1 a parameter.
+// record, {new} the condition that the payment is not there, ?1 a parameter. The names of the
+// stages, as {ready}, and of the states of a confirm, as {rejected}, are their numbers.
 func (d *dialect) sql(statement string) string {
 	if s, ok := d.known.Load(statement); ok {
 		return s.(string)
@@ -77,7 +88,7 @@ func (d *dialect) sql(statement string) string {
 // are not remembered.
 func (d *dialect) words(statement string) string {
 	s := d.replace.Replace(statement)
-	if d.name == PostgreSQL {
+	if d.name == DialectPostgreSQL {
 		s = parameter.ReplaceAllString(s, `$$$1`)
 	}
 	return s
@@ -100,7 +111,7 @@ const sqlOneByOne = `SELECT pg_advisory_xact_lock(hashtextextended('{p}payments 
 // oneByOne lets one transaction at a time decide what follows from a record that differs.
 // On SQLite there is one writer in any case.
 func (d *dialect) oneByOne(ctx context.Context, x execer, id string) error {
-	if d.name == SQLiteStore {
+	if d.name == DialectSQLite {
 		return nil
 	}
 	_, err := x.ExecContext(ctx, d.sql(sqlOneByOne), id)

@@ -163,36 +163,36 @@ func TestDoubtEnds(t *testing.T) {
 			service := &truth{id: uuid.New()}
 			s := newStand(t, pg, func(c *inbox.Config) { c.Client = service })
 			id := uuid.New()
-			ask := func(minutes int, lost bool) string {
+			ask := func(minutes int, lost bool) inbox.ConfirmState {
 				t.Helper()
-				_, err := s.ledger.Exec(`UPDATE depositpay_payments SET run_at = 1, ready_at = ready_at - $1`, int64(minutes)*60_000_000)
+				_, err := s.ledger.Exec(`UPDATE depositpay_payments SET run_at = 1, asked_at = asked_at - $1`, int64(minutes)*60_000_000)
 				require.NoError(t, err)
 				service.lose = lost
 				require.NoError(t, inbox.ConfirmDue(s.box))
 				e, err := s.box.Get(t.Context(), id.String())
 				require.NoError(t, err)
-				return e.Reason
+				return e.Confirm
 			}
-			note := func() string {
+			note := func() inbox.ConfirmState {
 				require.NoError(t, s.box.Note(t.Context(), id))
 				require.NoError(t, inbox.Fold(s.box))
 				e, err := s.box.Get(t.Context(), id.String())
 				require.NoError(t, err)
-				return e.Reason
+				return e.Confirm
 			}
-			require.Empty(t, note())
-			require.Equal(t, "doubt", ask(9, false), "that of the webhook may be under way")
-			require.Equal(t, "doubt", ask(9, false))
-			require.Equal(t, "refused", ask(11, false))
-			require.Equal(t, "doubt", ask(11, true))
-			require.Equal(t, "doubt", ask(9, false), "the lost one may be carried out")
-			require.Equal(t, "doubt", note())
-			require.Equal(t, "doubt", ask(9, false))
-			require.Equal(t, "refused", ask(11, false))
-			require.Equal(t, "doubt", ask(0, true))
-			_, err := s.ledger.Exec(`UPDATE depositpay_payments SET ready_at = ready_at - 660000000`)
+			require.Equal(t, inbox.ConfirmNamed, note())
+			require.Equal(t, inbox.ConfirmUnknown, ask(9, false), "that of the webhook may be under way")
+			require.Equal(t, inbox.ConfirmUnknown, ask(9, false))
+			require.Equal(t, inbox.ConfirmRejected, ask(11, false))
+			require.Equal(t, inbox.ConfirmUnknown, ask(11, true))
+			require.Equal(t, inbox.ConfirmUnknown, ask(9, false), "the lost one may be carried out")
+			require.Equal(t, inbox.ConfirmUnknown, note())
+			require.Equal(t, inbox.ConfirmUnknown, ask(9, false))
+			require.Equal(t, inbox.ConfirmRejected, ask(11, false))
+			require.Equal(t, inbox.ConfirmUnknown, ask(0, true))
+			_, err := s.ledger.Exec(`UPDATE depositpay_payments SET asked_at = asked_at - 660000000`)
 			require.NoError(t, err)
-			require.Empty(t, note(), "the webhook's own is the only one")
+			require.Equal(t, inbox.ConfirmNamed, note(), "the webhook's own is the only one")
 		})
 	}
 }
@@ -204,7 +204,7 @@ func TestNamedWhileGivenUp(t *testing.T) {
 	s := newStand(t, true, nil)
 	id := uuid.New()
 	require.NoError(t, s.box.Note(t.Context(), id))
-	_, err := s.ledger.Exec(`UPDATE depositpay_payments SET reason = 'refused'`)
+	_, err := s.ledger.Exec(`UPDATE depositpay_payments SET confirm = $1`, int(inbox.ConfirmRejected))
 	require.NoError(t, err)
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)
@@ -218,5 +218,5 @@ func TestNamedWhileGivenUp(t *testing.T) {
 	e, err := s.box.Get(t.Context(), id.String())
 	require.NoError(t, err)
 	require.Equal(t, inbox.StageHint, e.Stage)
-	require.Empty(t, e.Reason)
+	require.Equal(t, inbox.ConfirmNamed, e.Confirm)
 }

@@ -122,7 +122,7 @@ func ExampleMigrate() {
 
 	_, err = inbox.Open(ctx, cfg)
 	fmt.Println("before:", errors.Is(err, inbox.ErrSchema))
-	check(inbox.Migrate(ctx, db.Writer, inbox.SQLiteStore, "shop_"))
+	check(inbox.Migrate(ctx, db.Writer, inbox.DialectSQLite, "shop_"))
 	box, err := inbox.Open(ctx, cfg)
 	check(err)
 	fmt.Println("after:", box.Close())

@@ -189,7 +189,7 @@ func ExampleInbox_Expect() {
 
 // For those who run their own migrations: the statements for an empty database.
 func ExampleMigrationSQL() {
-	statements, err := inbox.MigrationSQL(inbox.PostgreSQL, "shop_")
+	statements, err := inbox.MigrationSQL(inbox.DialectPostgreSQL, "shop_")
 	check(err)
 	for line := range strings.Lines(statements) {
 		if table, found := strings.CutPrefix(line, "CREATE TABLE "); found {

@@ -34,5 +34,5 @@ func AcceptGroup(b *Inbox, no, poll string, p payments.Payment) error {
 	if err != nil {
 		return err
 	}
-	return b.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: ChannelPoll, Body: "{}"}, record})
+	return b.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: bits(ChannelPoll), Body: "{}"}, record})
 }

@@ -124,7 +124,7 @@ func newTrouble(t *testing.T, step int, r route, what action, postgres bool) *tr
 	}
 	c.cfg.SQLite = filepath.Join(t.TempDir(), "shop.db")
 	c.withLedger(func(b books) {
-		require.NoError(t, inbox.Migrate(t.Context(), b.db, inbox.SQLiteStore, ""))
+		require.NoError(t, inbox.Migrate(t.Context(), b.db, inbox.DialectSQLite, ""))
 		b.do(effectsTable)
 	})
 	return c

@@ -136,7 +136,7 @@ func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
 
 func (b *Inbox) fence(ctx context.Context, tx *sql.Tx, c *claim) error {
 	statement := sqlFence
-	if b.d.name == PostgreSQL {
+	if b.d.name == DialectPostgreSQL {
 		// A handler that hangs must not hold its row and its snapshot for ever, not even if
 		// this process is stopped.
 		limit := b.cfg.lease().Milliseconds()
@@ -163,7 +163,7 @@ var errTxEnded = errors.New("the handler's transaction had ended before the hand
 // what a handler writes after one that it overlooks is stored at once. PostgreSQL refuses
 // all statements then.
 func (b *Inbox) stillFenced(ctx context.Context, tx *sql.Tx, c *claim) error {
-	if b.d.name != SQLiteStore {
+	if b.d.name != DialectSQLite {
 		return nil
 	}
 	var stage Stage

@@ -45,23 +45,13 @@ func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error 
 	return b.put(ctx, op{Kind: opNo, ID: id.String()})
 }
 
-// A confirm may complete a payment, and the service does not name it again then: until the
-// answer is here, the hint is all that is known of the money. So a hint is in doubt from
-// before each confirm, by the very commit that is made before it in any case, until the
-// service has said no to that one. Its reason tells which confirms may be under way:
-//
-//	""         that of the webhook that named it
-//	"asked"    one of the inbox's
-//	"refused"  none, and the service has said no to all: not in doubt
-//	"doubt"    there were two at once, or it is not known how one ended
-//
-// In the last the service may carry out the one after it has said no to the other. So it ends
-// with a no to a confirm that is alone: that began ten minutes after all others, and a confirm
-// takes seconds. Otherwise a stranger could fill Config.MaxHints for ever. When the last one
-// began or was lost is in ready_at, which nothing else uses before a record is there. For a
-// created id ready_at is when its last confirm ended without a payment; see sqlOutstanding.
-
-const confirmsOver = `ready_at < {now} - 600000000`
+// confirmBegins is the state of a hint when another confirm of it begins; the state follows of
+// one that is alone. A service that still works on a confirm may carry it out after it has
+// rejected another one, so ConfirmUnknown ends only with a confirm that begins ten minutes after
+// all others: a confirm takes seconds. Otherwise strangers could fill Config.MaxHints for ever.
+// asked_at is when the last confirm of a hint began, or its response was lost. For a created id
+// it is when the last confirm ended without a payment; see sqlOutstanding.
+const confirmBegins = `CASE WHEN own = 1 THEN confirm WHEN confirm <> {rejected} AND asked_at >= {now} - 600000000 THEN {unknown} ELSE `
 
 // owed is an id whose confirm is due.
 type owed struct {
@@ -76,8 +66,7 @@ type owed struct {
 const sqlOwed = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage < 2 AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
 	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1,
-		ready_at = CASE WHEN own = 1 THEN ready_at ELSE {now} END,
-		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN 'asked' ELSE 'doubt' END
+		asked_at = CASE WHEN own = 1 THEN asked_at ELSE {now} END, confirm = ` + confirmBegins + `{asked} END
 	WHERE payment_id IN (SELECT payment_id FROM c) RETURNING payment_id, attempt, tries, stage`
 
 const (
@@ -158,8 +147,8 @@ func scanOwed(rows *sql.Rows) (owed, error) {
 }
 
 const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,
-	ready_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE ready_at END,
-	reason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END
+	asked_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE asked_at END,
+	confirm = CASE WHEN own = 1 THEN confirm WHEN ?5 = 0 THEN {unknown} WHEN confirm = {asked} THEN {rejected} ELSE confirm END
 	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
 
 // ask asks the service about one id and takes what it says. A "no" is never final:

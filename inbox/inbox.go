@@ -84,9 +84,9 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		sayToken:  rate.Sometimes{Interval: time.Hour},
 		recovered: make(chan struct{}),
 	}
-	name := PostgreSQL
+	name := DialectPostgreSQL
 	if cfg.SQLite != nil {
-		name = SQLiteStore
+		name = DialectSQLite
 	}
 	b.d = newDialect(name, cfg.TablePrefix, cfg.InOrder)
 	if err := b.prepare(ctx); err != nil {

@@ -60,7 +60,7 @@ func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
 		return nil, err
 	}
 	return payments.WithJournal(ctx, func(ctx context.Context, raw []byte) error {
-		return b.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: ChannelPoll, Body: storable(string(raw))})
+		return b.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: bits(ChannelPoll), Body: storable(string(raw))})
 	}), nil
 }
 
@@ -169,7 +169,7 @@ func (b *Inbox) noteLoss(ctx context.Context, id string, lost error) error {
 	reason := storable("ambiguous: " + reasonText(lost))
 	if raw != "" {
 		err := b.put(ctx, op{
-			Kind: opReview, ID: unreadableKey(storable(raw)), Channel: ChannelPoll,
+			Kind: opReview, ID: unreadableKey(storable(raw)), Channel: bits(ChannelPoll),
 			Body: storable(raw), Reason: ReasonUnreadable,
 		})
 		switch {

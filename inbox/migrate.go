@@ -54,7 +54,7 @@ func Migrate(ctx context.Context, db *sql.DB, name Dialect, prefix string) error
 		return fmt.Errorf("inbox: Migrate: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if name == PostgreSQL {
+	if name == DialectPostgreSQL {
 		// Replicas that start at once wait here for the first one's commit.
 		if _, err := tx.ExecContext(ctx, d.sql("SELECT pg_advisory_xact_lock(hashtext('{p}depositpay migrations'))")); err != nil {
 			return fmt.Errorf("inbox: Migrate: %w", err)
@@ -82,7 +82,7 @@ func migrationDialect(name Dialect, prefix string) (*dialect, error) {
 	if prefix == "" {
 		prefix = DefaultTablePrefix
 	}
-	if name != PostgreSQL && name != SQLiteStore {
+	if name != DialectPostgreSQL && name != DialectSQLite {
 		return nil, fmt.Errorf("inbox: unknown dialect %q", name)
 	}
 	return newDialect(name, prefix, false), validPrefix(prefix)
@@ -94,7 +94,7 @@ func newerSchema(have int) error {
 
 // migration returns the text of one migration.
 func (d *dialect) migration(version int) string {
-	text, err := migrations.ReadFile(fmt.Sprintf("migrations/%04d_%s.sql", version, map[Dialect]string{PostgreSQL: "postgres", SQLiteStore: "sqlite"}[d.name]))
+	text, err := migrations.ReadFile(fmt.Sprintf("migrations/%04d_%s.sql", version, map[Dialect]string{DialectPostgreSQL: "postgres", DialectSQLite: "sqlite"}[d.name]))
 	if err != nil {
 		panic(err) // embedded
 	}
@@ -131,7 +131,7 @@ type querier interface {
 // version reads the schema's version; 0 if there is none.
 func (d *dialect) version(ctx context.Context, q querier) (int, error) {
 	exists := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '{p}meta'"
-	if d.name == PostgreSQL {
+	if d.name == DialectPostgreSQL {
 		exists = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('{p}meta')"
 	}
 	var tables int

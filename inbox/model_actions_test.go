@@ -100,8 +100,8 @@ func (m *machine) refuse(r *rapid.T, id uuid.UUID) {
 	if !no {
 		answer = payments.ErrAmbiguous
 	}
-	if row := m.rows[id.String()]; no && row != nil && row.stage == inbox.StageHint && !row.own && row.reason == "" {
-		row.reason = "refused"
+	if row := m.rows[id.String()]; no && row != nil && row.stage == inbox.StageHint && !row.own && row.confirm == inbox.ConfirmNamed {
+		row.confirm = inbox.ConfirmRejected
 	}
 	m.each(func(c *copyOf) { require.NoError(r, c.box.Unconfirmed(context.Background(), id, answer)) })
 }
@@ -276,7 +276,7 @@ func (m *machine) doRetention(r *rapid.T) {
 		require.NoError(r, inbox.Fold(c.box))
 		for _, statement := range []string{
 			`UPDATE ` + c.prefix + `receipts SET at = at - $1`,
-			`UPDATE ` + c.prefix + `payments SET ready_at = ready_at - $1, done_at = done_at - $1`,
+			`UPDATE ` + c.prefix + `payments SET ready_at = ready_at - $1, asked_at = asked_at - $1, done_at = done_at - $1`,
 		} {
 			_, err := c.db.Exec(statement, past)
 			require.NoError(r, err)

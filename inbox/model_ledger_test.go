@@ -40,6 +40,7 @@ type row struct {
 	dropped        bool
 	sources        inbox.Channel
 	reason         string
+	confirm        inbox.ConfirmState
 	attempt        int64
 	tries, seen    int
 	due            when
@@ -86,7 +87,7 @@ func (l *ledger) accept(id string, rec record, channel inbox.Channel) {
 
 func (r *row) raise(rec record, channel inbox.Channel) {
 	r.stage, r.record, r.sources = inbox.StageReady, &rec, r.sources|channel
-	r.due, r.tries, r.reason, r.seen = now, 0, "", r.seen+1
+	r.due, r.tries, r.reason, r.confirm, r.seen = now, 0, "", inbox.ConfirmNone, r.seen+1
 }
 
 func (l *ledger) keep(id string, channel inbox.Channel, outcome inbox.Outcome, rec record) {
@@ -109,19 +110,24 @@ func (l *ledger) note(id string) bool {
 			return false
 		}
 		l.births++
-		l.rows[id] = &row{stage: inbox.StageHint, due: soon, seen: 1, born: l.births}
+		l.rows[id] = &row{stage: inbox.StageHint, confirm: inbox.ConfirmNamed, due: soon, seen: 1, born: l.births}
 	} else if r.stage < inbox.StageReady {
 		r.due = min(r.due, soon)
-		switch {
-		case r.own:
-		case r.reason == "refused" || r.over:
-			r.reason = ""
-		default:
-			r.reason = "doubt"
-		}
-		r.over = false
+		r.confirmBegins(inbox.ConfirmNamed)
 	}
 	return true
+}
+
+// confirmBegins moves a hint on to a state, unless an earlier confirm may still be under way.
+func (r *row) confirmBegins(alone inbox.ConfirmState) {
+	switch {
+	case r.own:
+	case r.confirm == inbox.ConfirmRejected || r.over:
+		r.confirm = alone
+	default:
+		r.confirm = inbox.ConfirmUnknown
+	}
+	r.over = false
 }
 
 // open registers an order without a payment.
@@ -147,7 +153,7 @@ func (l *ledger) bind(o *order, id string) {
 	case r == nil:
 		l.rows[id] = &row{stage: inbox.StageExpected, own: true, order: o, due: never, seen: 1}
 	case r.stage < inbox.StageReady && !r.own:
-		r.own, r.order = true, o
+		r.own, r.order, r.confirm = true, o, inbox.ConfirmNone
 	case r.stage == inbox.StageReview && r.reason == string(inbox.ReasonUnknownOrder):
 		r.stage, r.due, r.tries, r.reason = inbox.StageReady, now, 0, ""
 	}
@@ -175,9 +181,9 @@ func (l *ledger) ask(id string, r reply, rec record) {
 	switch {
 	case row.own || r == replyPaid:
 	case r == replyLost:
-		row.reason, row.over = "doubt", false
-	case row.reason == "asked":
-		row.reason = "refused"
+		row.confirm, row.over = inbox.ConfirmUnknown, false
+	case row.confirm == inbox.ConfirmAsked:
+		row.confirm = inbox.ConfirmRejected
 	}
 }
 
@@ -199,14 +205,7 @@ func (l *ledger) confirmDue(r reply, rec func(id string) record) {
 		if row.stage < inbox.StageReady && row.due == now {
 			row.attempt++
 			row.tries++
-			switch {
-			case row.own:
-			case row.reason == "refused" || row.over:
-				row.reason = "asked"
-			default:
-				row.reason = "doubt"
-			}
-			row.over = false
+			row.confirmBegins(inbox.ConfirmAsked)
 			l.ask(id, r, rec(id))
 		}
 	}
@@ -214,10 +213,10 @@ func (l *ledger) confirmDue(r reply, rec func(id string) record) {
 
 const modelHints = 2 // Config.MaxHints
 
-// hints are those that the service has refused, or the others, the oldest first.
-func (l *ledger) hints(refused bool) (ids []string) {
+// hints are those that the service has rejected, or the others, the oldest first.
+func (l *ledger) hints(rejected bool) (ids []string) {
 	for id, r := range l.rows {
-		if r.stage == inbox.StageHint && !r.own && (r.reason == "refused") == refused {
+		if r.stage == inbox.StageHint && !r.own && (r.confirm == inbox.ConfirmRejected) == rejected {
 			ids = append(ids, id)
 		}
 	}
@@ -227,9 +226,9 @@ func (l *ledger) hints(refused bool) (ids []string) {
 
 // evict gives up what is too much, the oldest first, and none that is in doubt.
 func (l *ledger) evict() {
-	refused := l.hints(true)
-	tooMany := max(0, len(refused)+len(l.hints(false))-modelHints)
-	for _, id := range refused[:min(len(refused), tooMany)] {
+	rejected := l.hints(true)
+	tooMany := max(0, len(rejected)+len(l.hints(false))-modelHints)
+	for _, id := range rejected[:min(len(rejected), tooMany)] {
 		delete(l.rows, id)
 	}
 }

@@ -179,6 +179,7 @@ type state struct {
 	Sources       inbox.Channel
 	Payment       payments.Payment
 	Reason        string
+	Confirm       inbox.ConfirmState
 	Attempt       int64
 	Tries, Seen   int
 	Receipts      []string
@@ -192,7 +193,7 @@ func (m *machine) want(id uuid.UUID) state {
 		return state{}
 	}
 	s := state{
-		Stage: r.stage, Own: r.own, Sources: r.sources, Reason: r.reason, Attempt: r.attempt, Tries: r.tries, Seen: r.seen,
+		Stage: r.stage, Own: r.own, Sources: r.sources, Reason: r.reason, Confirm: r.confirm, Attempt: r.attempt, Tries: r.tries, Seen: r.seen,
 		Effects: m.effects[id.String()], Listed: true, Known: true,
 	}
 	if r.record != nil {
@@ -230,8 +231,8 @@ func (c *copyOf) state(r *rapid.T, id uuid.UUID, listed map[string]inbox.Entry) 
 	}
 	require.NoError(r, err)
 	s := state{
-		Stage: e.Stage, Own: e.Own, Sources: e.Sources, Payment: e.Payment, Reason: e.Reason, Attempt: e.Attempt, Tries: e.Tries, Seen: e.Seen,
-		Listed: assert.ObjectsAreEqual(listed[id.String()], e), Known: true,
+		Stage: e.Stage, Own: e.Own, Sources: e.Sources, Payment: e.Payment, Reason: e.Reason, Confirm: e.Confirm, Attempt: e.Attempt, Tries: e.Tries,
+		Seen: e.Seen, Listed: assert.ObjectsAreEqual(listed[id.String()], e), Known: true,
 	}
 	receipts, err := c.box.Receipts(context.Background(), id.String())
 	require.NoError(r, err)
@@ -260,9 +261,9 @@ func (m *machine) compare(r *rapid.T) {
 
 func (c *copyOf) name() inbox.Dialect {
 	if c.cfg.SQLite != nil {
-		return inbox.SQLiteStore
+		return inbox.DialectSQLite
 	}
-	return inbox.PostgreSQL
+	return inbox.DialectPostgreSQL
 }
 
 // requireStanding: what is accepted is in safe hands at once, folded or not.

@@ -15,12 +15,12 @@ import (
 
 // op is something to be written down: the unit of acceptance. An op is idempotent.
 type op struct {
-	Kind       opKind  `json:"k"`
-	ID         string  `json:"id"` // payment id, or the order's for opOrder
-	Channel    Channel `json:"ch"`
-	Identifier string  `json:"idf"`
-	Body       string  `json:"body"` // the record, or the raw bytes of opRaw
-	Reason     Reason  `json:"why"`  // of opReview
+	Kind       opKind `json:"k"`
+	ID         string `json:"id"` // payment id, or the order's for opOrder
+	Channel    bits   `json:"ch"`
+	Identifier string `json:"idf"`
+	Body       string `json:"body"` // the record, or the raw bytes of opRaw
+	Reason     Reason `json:"why"`  // of opReview
 	// Of opOrder and opBind:
 	OrderID string `json:"ord"`
 	Amount  string `json:"amt"`
@@ -28,6 +28,9 @@ type op struct {
 
 	owed bool // of opRecord: the ledger is likely to wait for it; not stored
 }
+
+// bits are a Channel as a database and the intake file have it: a number.
+type bits int
 
 type opKind string
 
@@ -48,7 +51,7 @@ const never = int64(1) << 62
 
 func recordOp(p payments.Payment, channel Channel) (op, error) {
 	body, err := p.MarshalJSON() // as json.Marshal, without checking our own JSON once more
-	return op{Kind: opRecord, ID: p.ID.String(), Channel: channel, Identifier: identifierKey(p.Identifier), Body: string(body)}, err
+	return op{Kind: opRecord, ID: p.ID.String(), Channel: bits(channel), Identifier: identifierKey(p.Identifier), Body: string(body)}, err
 }
 
 const base64Prefix = "base64:"

@@ -19,10 +19,10 @@ func TestRefusedHintBecomesOwn(t *testing.T) {
 	id := uuid.New()
 	require.NoError(t, s.box.Note(t.Context(), id))
 	require.NoError(t, s.box.Unconfirmed(t.Context(), id, &payments.Error{Op: "Confirm", Code: "NOT_PAID", Attempts: 1}))
-	require.Equal(t, "refused", s.reason(id))
+	require.Equal(t, inbox.ConfirmRejected, s.confirmOf(id))
 	require.NoError(t, s.box.Expect(t.Context(), id, orderOf("order-1")))
 	require.NoError(t, s.box.Note(t.Context(), id))
-	require.Empty(t, s.reason(id))
+	require.Equal(t, inbox.ConfirmNone, s.confirmOf(id))
 }
 
 // TestRegisteredWhileGivenUp: a payment is in the ledger after Expect, although another process

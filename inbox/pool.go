@@ -15,7 +15,7 @@ type pool struct {
 }
 
 func (p pool) options(readOnly bool) *sql.TxOptions {
-	if p.d.name == SQLiteStore {
+	if p.d.name == DialectSQLite {
 		return nil // one writer, one level
 	}
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly}
@@ -43,7 +43,7 @@ func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.R
 
 // execLong is ExecContext for a statement that may take long.
 func (p pool) execLong(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if p.d.name == SQLiteStore {
+	if p.d.name == DialectSQLite {
 		return p.db.ExecContext(ctx, query, args...)
 	}
 	result, err := p.exec(ctx, query, args...)
@@ -80,14 +80,14 @@ func (p pool) queryLong(ctx context.Context, query string, args ...any) (*poolRo
 // bound is ctx for one statement. On SQLite there is no network, and a handler may hold the
 // writer for longer.
 func (p pool) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p.d.name == SQLiteStore {
+	if p.d.name == DialectSQLite {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, p.d.limit)
 }
 
 func (p pool) query(ctx context.Context, cancel context.CancelFunc, query string, args ...any) (*poolRows, error) {
-	if p.d.name == SQLiteStore {
+	if p.d.name == DialectSQLite {
 		rows, err := p.db.QueryContext(ctx, query, args...)
 		return &poolRows{Rows: rows}, err
 	}

@@ -36,7 +36,7 @@ func TestKillSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.db")
 	ledger, err := sqlite.Open(path, nil)
 	require.NoError(t, err)
-	require.NoError(t, inbox.Migrate(t.Context(), ledger.Writer, inbox.SQLiteStore, ""))
+	require.NoError(t, inbox.Migrate(t.Context(), ledger.Writer, inbox.DialectSQLite, ""))
 	books := books{t, ledger.Writer}
 	books.do(effectsTable)
 	require.NoError(t, ledger.Close())

@@ -30,10 +30,11 @@ type Entry struct {
 	Payment payments.Payment
 	// Unreadable are the bytes of a record that cannot be read.
 	Unreadable string
-	// Reason says why the payment is in review or dead, or how its last run failed. Of a hint
-	// it is "refused" if the service has said no to each confirm of it, "doubt" if it is not
-	// known how one ended, and "asked" or empty while one is under way.
+	// Reason says why the payment is in review or dead, or how its last run failed.
 	Reason string
+	// Confirm is what is known of the confirms of a hint that this merchant did not create;
+	// ConfirmNone for every other payment.
+	Confirm ConfirmState
 	// Rejected reports whether the payment is dead because of Reject: a handler that gave up
 	// after a later Retry or Approve clears it.
 	Rejected bool
@@ -52,7 +53,7 @@ type Entry struct {
 // ErrNotFound is the error for a payment that the ledger does not know.
 var ErrNotFound = errors.New("inbox: no such payment")
 
-const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, attempt, tries, seen, first_seen,
+const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, confirm, attempt, tries, seen, first_seen,
 	CASE WHEN stage = 2 AND leased > run_at THEN leased ELSE run_at END, coalesce(done_at, 0),
 	stage = 5 AND reason LIKE 'rejected: %' AND 'reject' =
 		(SELECT action FROM {p}audit AS a WHERE a.payment_id = {p}payments.payment_id ORDER BY audit_id DESC LIMIT 1)
@@ -76,7 +77,7 @@ func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) {
 		return Entry{}, fmt.Errorf("inbox: payment %s: %w", key, err)
 	}
 	if held && waiting.Kind != opBind && (len(found) == 0 || found[0].Stage < StageReady) {
-		e := Entry{Key: key, Stage: StageReady, Sources: waiting.Channel}
+		e := Entry{Key: key, Stage: StageReady, Sources: Channel(waiting.Channel)}
 		return e, json.Unmarshal([]byte(waiting.Body), &e.Payment)
 	}
 	if len(found) == 0 {
@@ -170,7 +171,7 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	var record string
 	var firstSeen, runAt, doneAt int64
 	var rejected sql.NullBool
-	if err := rows.Scan(&e.Key, &e.Stage, &e.Sources, &e.Own, &record, &e.Reason, &e.Attempt, &e.Tries, &e.Seen, &firstSeen, &runAt, &doneAt, &rejected); err != nil {
+	if err := rows.Scan(&e.Key, &e.Stage, &e.Sources, &e.Own, &record, &e.Reason, &e.Confirm, &e.Attempt, &e.Tries, &e.Seen, &firstSeen, &runAt, &doneAt, &rejected); err != nil {
 		return e, err
 	}
 	e.Reason, e.Rejected = restored(e.Reason), rejected.Bool

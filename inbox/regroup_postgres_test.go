@@ -20,14 +20,15 @@ func TestRetriedGroupRepeatsNothing(t *testing.T) {
 	require.NoError(t, s.box.Note(t.Context(), id))
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)
-	_, err = other.Exec(`INSERT INTO depositpay_payments (payment_id, stage, ordered, run_at, ready_at, first_seen) VALUES ($1, 1, 0, 0, 0, 0)`, p.ID.String())
+	_, err = other.Exec(`INSERT INTO depositpay_payments (payment_id, stage, confirm, run_at, first_seen) VALUES ($1, 1, 1, 0, 0)`, p.ID.String())
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- inbox.AcceptGroup(s.box, id.String(), "poll-1", p) }()
 	s.awaitLock("transactionid")
-	require.Equal(t, "refused", s.reason(id))
+	require.Equal(t, inbox.ConfirmRejected, s.confirmOf(id))
 	var named time.Time
-	require.NoError(t, s.ledger.QueryRow(`UPDATE depositpay_payments SET reason = '' WHERE payment_id = $1 RETURNING clock_timestamp()`, id.String()).Scan(&named),
+	require.NoError(t, s.ledger.QueryRow(`UPDATE depositpay_payments SET confirm = $2 WHERE payment_id = $1 RETURNING clock_timestamp()`,
+		id.String(), int(inbox.ConfirmNamed)).Scan(&named),
 		"as a webhook at another replica")
 	require.Eventually(t, func() bool {
 		var again bool
@@ -37,14 +38,15 @@ func TestRetriedGroupRepeatsNothing(t *testing.T) {
 	}, patience, time.Millisecond, "the group is retried")
 	require.NoError(t, other.Rollback())
 	require.NoError(t, <-ended)
-	require.Empty(t, s.reason(id))
+	require.Equal(t, inbox.ConfirmNamed, s.confirmOf(id))
 	var bodies int
 	require.NoError(t, s.ledger.QueryRow(`SELECT count(*) FROM depositpay_receipts WHERE payment_id = 'poll-1'`).Scan(&bodies))
 	require.Equal(t, 1, bodies)
 }
 
-func (s *stand) reason(id uuid.UUID) (reason string) {
+func (s *stand) confirmOf(id uuid.UUID) inbox.ConfirmState {
 	s.t.Helper()
-	require.NoError(s.t, s.ledger.QueryRow(`SELECT reason FROM depositpay_payments WHERE payment_id = $1`, id.String()).Scan(&reason))
-	return reason
+	e, err := s.box.Get(s.t.Context(), id.String())
+	require.NoError(s.t, err)
+	return e.Confirm
 }

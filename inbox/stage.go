@@ -1,8 +1,13 @@
 package inbox
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// Stage is where a payment stands in the ledger. It only moves forward, except by hand.
+// Stage is how far a payment has come in the ledger. It only moves forward, except by hand. Its
+// text, in JSON too, is a word such as "ready".
 type Stage int
 
 // The stages, in order.
@@ -26,15 +31,67 @@ const (
 var stageNames = [...]string{"expected", "hint", "ready", "done", "review", "dead"}
 
 // String returns the stage's name, such as "ready".
-func (s Stage) String() string {
-	if s < 0 || int(s) >= len(stageNames) {
-		return fmt.Sprintf("stage(%d)", int(s))
-	}
-	return stageNames[s]
+func (s Stage) String() string { return nameOf("stage", stageNames[:], int(s)) }
+
+// MarshalText returns the stage's name.
+func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the stage's name.
+func (s *Stage) UnmarshalText(text []byte) error { return numberOf(s, "stage", stageNames[:], text) }
+
+// ConfirmState is what is known of the confirms of an id that a webhook named and that this
+// merchant did not create. A confirm may complete the payment, and then the service does not name
+// it again: until the response arrives, the hint is all that is known of the money. So the state
+// changes before each confirm, in the commit that is needed before it anyway, and MaxHints evicts
+// only ids in ConfirmRejected.
+type ConfirmState int
+
+// The states of a hint's confirms.
+const (
+	// ConfirmNone is every payment that is not such a hint.
+	ConfirmNone ConfirmState = iota
+	// ConfirmNamed: the webhook that named the id may be confirming it.
+	ConfirmNamed
+	// ConfirmAsked: the inbox may be confirming it.
+	ConfirmAsked
+	// ConfirmRejected: no confirm is in progress, and the service rejected each one.
+	ConfirmRejected
+	// ConfirmUnknown: two confirms overlapped, or the outcome of one is unknown. A rejected confirm
+	// that began ten minutes after all others ends this state.
+	ConfirmUnknown
+)
+
+var confirmNames = [...]string{"none", "named", "asked", "rejected", "unknown"}
+
+// String returns the state's name, such as "rejected".
+func (s ConfirmState) String() string { return nameOf("confirm", confirmNames[:], int(s)) }
+
+// MarshalText returns the state's name.
+func (s ConfirmState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the state's name.
+func (s *ConfirmState) UnmarshalText(text []byte) error {
+	return numberOf(s, "confirm state", confirmNames[:], text)
 }
 
-// Channel is a way by which the inbox heard of a payment. An Entry's Sources are a
-// set of them.
+func nameOf(kind string, names []string, n int) string {
+	if n < 0 || n >= len(names) {
+		return fmt.Sprintf("%s(%d)", kind, n)
+	}
+	return names[n]
+}
+
+func numberOf[T ~int](to *T, kind string, names []string, text []byte) error {
+	n := slices.Index(names, string(text))
+	if n < 0 {
+		return fmt.Errorf("inbox: %q is no %s; use one of %s", text, kind, strings.Join(names, ", "))
+	}
+	*to = T(n)
+	return nil
+}
+
+// Channel is a way by which the inbox heard of a payment. An Entry's Sources are a set of them.
+// Its text, in JSON too, is words separated by commas, such as "webhook,poll".
 type Channel int
 
 // The channels.
@@ -46,6 +103,42 @@ const (
 
 // Has reports whether the set c has channel one.
 func (c Channel) Has(one Channel) bool { return c&one != 0 }
+
+var channelNames = [...]string{"webhook", "poll", "reconcile"}
+
+// String returns the names of the channels in c, separated by commas.
+func (c Channel) String() string {
+	var names []string
+	for i, name := range channelNames {
+		if c.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	if c < 0 || c >= 1<<len(channelNames) {
+		names = append(names, fmt.Sprintf("channel(%d)", int(c)))
+	}
+	return strings.Join(names, ",")
+}
+
+// MarshalText returns the names of the channels.
+func (c Channel) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads names of channels; no text is no channel.
+func (c *Channel) UnmarshalText(text []byte) error {
+	var set Channel
+	for name := range strings.SplitSeq(string(text), ",") {
+		var n int
+		if len(text) == 0 {
+			break
+		}
+		if err := numberOf(&n, "channel", channelNames[:], []byte(name)); err != nil {
+			return err
+		}
+		set |= 1 << n
+	}
+	*c = set
+	return nil
+}
 
 // Reason says why a payment is in review.
 type Reason string

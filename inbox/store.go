@@ -45,12 +45,12 @@ const (
 	// a voucher that failed may be paid after all.
 	sqlRaise = `UPDATE {p}payments AS p SET stage = 2, record = ?3, source = p.source | ?2,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE ?4 END,
-		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
+		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
 		WHERE p.payment_id = ?1 AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> ?3)`
 	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, reason, run_at, ready_at, first_seen)
 		SELECT ?1, ?2, {ordered}, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
-	sqlHint = `INSERT INTO {p}payments (payment_id, stage, ordered, run_at, ready_at, first_seen)
-		SELECT ?1, 1, {ordered}, {now} + ?2, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	sqlHint = `INSERT INTO {p}payments (payment_id, stage, ordered, confirm, run_at, asked_at, first_seen)
+		SELECT ?1, 1, {ordered}, {named}, {now} + ?2, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
 	sqlHeld = `SELECT stage, coalesce(record, '') FROM {p}payments WHERE payment_id = ?1`
@@ -71,7 +71,7 @@ const (
 		AND EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2) {skip})`
 	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, ordered, own, identifier, order_id, amount, items, run_at, first_seen)
 		SELECT ?1, 0, {ordered}, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
-	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5, reason = ''
+	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5, confirm = {none}
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND own = 0`
 	sqlIsOwn = `SELECT count(*) FROM {p}payments WHERE payment_id = ?1 AND (own = 1 OR stage + 0 > 1)`
 	// A record that came before its registration is looked at again.
@@ -79,11 +79,10 @@ const (
 		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
 	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
 	// confirm it; see Unconfirmed.
-	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, ready_at = {now},
-		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END
+	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, asked_at = {now}, confirm = ` + confirmBegins + `{named} END
 		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0)`
 	// It answers for the only confirm that was under way.
-	sqlNo = `UPDATE {p}payments SET reason = 'refused' WHERE payment_id IN ({list}) AND stage + 0 = 1 AND own = 0 AND reason = ''`
+	sqlNo = `UPDATE {p}payments SET confirm = {rejected} WHERE payment_id IN ({list}) AND stage + 0 = 1 AND own = 0 AND confirm = {named}`
 )
 
 // opStatements are those of apply and of the fold.

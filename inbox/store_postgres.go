@@ -22,13 +22,12 @@ type postgresStore struct {
 // sqlHints is sqlHint and sqlRearm for a whole group. It returns the hints that it found and
 // that were gone when it came to write: another process has just given them up, as the
 // refused ones that they were. They need another round.
-const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, run_at, ready_at, first_seen)
-		SELECT d.id, 1, {ordered}, {now} + ?2, {now}, {now} FROM d AS d(id)
+const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, confirm, run_at, asked_at, first_seen)
+		SELECT d.id, 1, {ordered}, {named}, {now} + ?2, {now}, {now} FROM d AS d(id)
 		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING),
-	u AS (UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, ready_at = {now},
-		reason = CASE WHEN own = 1 THEN reason WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END
+	u AS (UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, asked_at = {now}, confirm = ` + confirmBegins + `{named} END
 		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0) RETURNING payment_id)
-	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = 1 AND reason = 'refused'
+	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = 1 AND confirm = {rejected}
 		AND own = 0 AND payment_id NOT IN (SELECT * FROM u)`
 
 // sqlNewRecords takes in the records of a group whose payments are not there yet, which
@@ -43,7 +42,7 @@ const sqlNewRecords = `INSERT INTO {p}payments (payment_id, stage, ordered, sour
 // ids.
 const sqlOwedRecords = `UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
-		run_at = n.t, ready_at = n.t, tries = 0, reason = '', seen = p.seen + 1
+		run_at = n.t, ready_at = n.t, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
 	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
 	WHERE p.payment_id = d.id AND p.stage + 0 < 2 RETURNING p.payment_id, ''`
 
@@ -52,7 +51,7 @@ const sqlOwedRecords = `UPDATE {p}payments AS p SET stage = 2, record = d.body, 
 const sqlKnownRecords = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
 	u AS (UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
-		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', seen = p.seen + 1
+		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
 		FROM d WHERE p.payment_id = d.id AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> d.body) RETURNING p.payment_id),
 	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		SELECT p.payment_id, e.channel, e.outcome, p.attempt, e.body, e.at

@@ -67,26 +67,26 @@ func (s *shop) refused() uuid.UUID {
 	s.t.Helper()
 	id := s.noted(1)[0]
 	require.NoError(s.t, s.box.Unconfirmed(s.t.Context(), id, errNotPaid))
-	s.awaitReason(id, "refused")
+	s.awaitConfirm(id, inbox.ConfirmRejected)
 	return id
 }
 
-func (s *shop) awaitReason(id uuid.UUID, want string) {
+func (s *shop) awaitConfirm(id uuid.UUID, want inbox.ConfirmState) {
 	s.t.Helper()
 	var e inbox.Entry
 	require.Eventually(s.t, func() bool {
 		var err error
 		e, err = s.box.Get(s.t.Context(), id.String())
-		return err == nil && e.Reason == want
-	}, timeLimit, tickTime, "the reason of %s must be %q, is %+v", id, want, &e)
+		return err == nil && e.Confirm == want
+	}, timeLimit, tickTime, "Confirm of %s must be %q, is %+v", id, want, &e)
 }
 
 // requireHints waits until the inbox has asked about the ids for the n-th time and has written down how that
 // ended, and requires their reasons.
-func (s *shop) requireHints(d *doubter, n int64, reasons map[uuid.UUID]string) {
+func (s *shop) requireHints(d *doubter, n int64, states map[uuid.UUID]inbox.ConfirmState) {
 	s.t.Helper()
 	var e inbox.Entry
-	for id := range reasons {
+	for id := range states {
 		require.Eventually(s.t, func() bool {
 			var err error
 			e, err = s.box.Get(s.t.Context(), id.String())
@@ -94,16 +94,16 @@ func (s *shop) requireHints(d *doubter, n int64, reasons map[uuid.UUID]string) {
 		}, timeLimit, tickTime, "%s must be asked about for the %d. time, is %+v", id, n, &e)
 	}
 	s.awaitAsks(d)
-	for id, reason := range reasons {
+	for id, want := range states {
 		e, err := s.box.Get(s.t.Context(), id.String())
 		require.NoError(s.t, err)
-		require.Equal(s.t, reason, e.Reason, "%+v", e)
+		require.Equal(s.t, want, e.Confirm, "%+v", e)
 	}
 }
 
-func (s *shop) requireHint(d *doubter, n int64, id uuid.UUID, reason string) {
+func (s *shop) requireHint(d *doubter, n int64, id uuid.UUID, want inbox.ConfirmState) {
 	s.t.Helper()
-	s.requireHints(d, n, map[uuid.UUID]string{id: reason})
+	s.requireHints(d, n, map[uuid.UUID]inbox.ConfirmState{id: want})
 }
 
 // awaitAsks waits until those confirms are over that have begun: the inbox makes one after the other.
@@ -151,10 +151,10 @@ func (s *shop) dueNow(stage inbox.Stage, ids ...uuid.UUID) {
 func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	s, d := doubtful(t, open, 1000)
 	s.runReconciled()
-	want := map[uuid.UUID]string{}
-	for reason, errs := range map[string][]error{
-		"refused": {errNotPaid, fmt.Errorf("wrapped: %w", errNotPaid), &payments.Error{Code: "NO_SUCH_PAYMENT", HTTPStatus: 404}},
-		"doubt": {
+	want := map[uuid.UUID]inbox.ConfirmState{}
+	for state, errs := range map[inbox.ConfirmState][]error{
+		inbox.ConfirmRejected: {errNotPaid, fmt.Errorf("wrapped: %w", errNotPaid), &payments.Error{Code: "NO_SUCH_PAYMENT", HTTPStatus: 404}},
+		inbox.ConfirmUnknown: {
 			&payments.Error{Op: "Confirm", Code: "NOT_PAID", Attempts: 2}, // the first one may be carried out yet
 			payments.ErrAmbiguous, payments.ErrUndecodable, payments.ErrNotComplete, payments.ErrWrongPayment,
 			context.DeadlineExceeded, errors.New("no connection"), &payments.Error{HTTPStatus: 404},
@@ -165,7 +165,7 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 		for _, err := range errs {
 			id := s.refused()
 			d.say(id, func() error { return err })
-			want[id] = reason
+			want[id] = state
 		}
 	}
 	s.dueNow(inbox.StageHint, slices.Collect(maps.Keys(want))...)
@@ -174,15 +174,15 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	twice := s.noted(1)[0]
 	d.say(twice, func() error { return errNotPaid })
 	s.dueNow(inbox.StageHint, twice)
-	s.requireHint(d, 1, twice, "doubt") // how the webhook's confirm ended, nobody knows
+	s.requireHint(d, 1, twice, inbox.ConfirmUnknown) // how the webhook's confirm ended, nobody knows
 	require.NoError(t, s.box.Unconfirmed(t.Context(), twice, errNotPaid))
 	s.dueNow(inbox.StageHint, twice)
-	s.requireHint(d, 2, twice, "doubt") // and it stays so
+	s.requireHint(d, 2, twice, inbox.ConfirmUnknown) // and it stays so
 
 	id := s.refused()
 	d.say(id, func() error { return errNotPaid })
 	s.dueNow(inbox.StageHint, id)
-	s.requireHint(d, 1, id, "refused")
+	s.requireHint(d, 1, id, inbox.ConfirmRejected)
 	sent := make(chan inbox.Entry, 1)
 	d.say(id, func() error {
 		e, err := s.box.Get(context.Background(), id.String())
@@ -191,18 +191,18 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	})
 	s.dueNow(inbox.StageHint, id)
 	e := <-sent
-	require.Equal(t, "asked", e.Reason, "it may be killed here")
-	s.requireHint(d, 2, id, "refused")
+	require.Equal(t, inbox.ConfirmAsked, e.Confirm, "it may be killed here")
+	s.requireHint(d, 2, id, inbox.ConfirmRejected)
 
 	require.NoError(t, s.box.Note(t.Context(), id))
-	s.awaitReason(id, "") // its webhook is about to confirm it
+	s.awaitConfirm(id, inbox.ConfirmNamed) // its webhook is about to confirm it
 	require.NoError(t, s.box.Unconfirmed(t.Context(), id, errNotPaid))
-	s.awaitReason(id, "refused")
+	s.awaitConfirm(id, inbox.ConfirmRejected)
 	d.say(id, func() error { // the webhook comes while the inbox asks
 		err := s.box.Note(context.Background(), id)
 		var e inbox.Entry
 		for until := time.Now().Add(timeLimit); err == nil && time.Now().Before(until); <-time.After(tickTime) {
-			if e, err = s.box.Get(context.Background(), id.String()); e.Reason == "doubt" {
+			if e, err = s.box.Get(context.Background(), id.String()); e.Confirm == inbox.ConfirmUnknown {
 				break // it is in the ledger
 			}
 		}
@@ -210,8 +210,8 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 		return errors.Join(err, errNotPaid)
 	})
 	s.dueNow(inbox.StageHint, id)
-	require.Equal(t, "doubt", (<-sent).Reason)
-	s.requireHint(d, 3, id, "doubt")
+	require.Equal(t, inbox.ConfirmUnknown, (<-sent).Confirm)
+	s.requireHint(d, 3, id, inbox.ConfirmUnknown)
 
 	id = s.refused()
 	d.say(id, func() error { // it is given up while the inbox asks, and the answer is lost
@@ -257,7 +257,7 @@ func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	require.NoError(t, err)
 	lost := s.noted(2)
 	s.dueNow(inbox.StageHint, lost...)
-	s.requireHints(d, 1, map[uuid.UUID]string{lost[0]: "doubt", lost[1]: "doubt"})
+	s.requireHints(d, 1, map[uuid.UUID]inbox.ConfirmState{lost[0]: inbox.ConfirmUnknown, lost[1]: inbox.ConfirmUnknown})
 	var refused []uuid.UUID
 	for range 3 {
 		refused = append(refused, s.refused())
@@ -283,7 +283,7 @@ func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	s.await(s.noted(1)[0].String(), inbox.StageHint)
 	require.ErrorIs(t, s.box.Note(t.Context(), new), webhook.ErrFull)
 	require.NoError(t, s.box.Unconfirmed(t.Context(), last, errNotPaid))
-	s.awaitReason(last, "refused")
+	s.awaitConfirm(last, inbox.ConfirmRejected)
 	require.NoError(t, s.box.Note(t.Context(), new))
 	status, err := s.box.Status(t.Context())
 	require.NoError(t, err)
@@ -305,19 +305,19 @@ func testFloodIsNoLoss(t *testing.T, open func(*testing.T) Database) {
 	}
 	lost, twice := uuid.New(), forged()
 	require.Equal(t, 429, post(hook, lost))
-	s.awaitReason(twice, "refused")
+	s.awaitConfirm(twice, inbox.ConfirmRejected)
 	d.say(twice, nil)
 	require.Equal(t, 429, post(hook, twice))
-	s.awaitReason(twice, "doubt") // its second answer was lost
+	s.awaitConfirm(twice, inbox.ConfirmUnknown) // its second answer was lost
 	var last uuid.UUID
 	for range 40 {
 		last = forged()
 	}
-	s.awaitReason(last, "refused")
+	s.awaitConfirm(last, inbox.ConfirmRejected)
 	require.Eventually(t, func() bool {
 		status, err := s.box.Status(t.Context())
 		return err == nil && status.Count[inbox.StageHint] == 10 && status.EvictedHints == 32
 	}, timeLimit, tickTime)
-	s.awaitReason(lost, "doubt")
-	s.awaitReason(twice, "doubt")
+	s.awaitConfirm(lost, inbox.ConfirmUnknown)
+	s.awaitConfirm(twice, inbox.ConfirmUnknown)
 }

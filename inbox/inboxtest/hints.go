@@ -227,9 +227,9 @@ func testRawPoll(t *testing.T, open func(*testing.T) Database) {
 // testMigrations: at once from many, again and again, by hand, and never backwards.
 func testMigrations(t *testing.T, open func(*testing.T) Database) {
 	db := open(t)
-	name := inbox.PostgreSQL
+	name := inbox.DialectPostgreSQL
 	if db.SQLite != nil {
-		name = inbox.SQLiteStore
+		name = inbox.DialectSQLite
 	}
 	errs := make(chan error, 8)
 	for range cap(errs) {

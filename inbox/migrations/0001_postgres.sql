@@ -9,6 +9,7 @@ CREATE TABLE {p}payments (
   ordered    smallint NOT NULL DEFAULT 0, -- waits for earlier ones of its identifier
   own        smallint NOT NULL DEFAULT 0,
   approved   smallint NOT NULL DEFAULT 0,
+  confirm    smallint NOT NULL DEFAULT 0, -- ConfirmState: what is known of the confirms of a hint
   identifier text     COLLATE "C" NOT NULL DEFAULT '',
   order_id   text,
   amount     text,
@@ -17,6 +18,7 @@ CREATE TABLE {p}payments (
   run_at     bigint   NOT NULL,
   leased     bigint   NOT NULL DEFAULT 0, -- by who claimed it; in no index
   wait       bigint   NOT NULL DEFAULT 0, -- from when run_at or leased was last set until then; see clock.go
+  asked_at   bigint   NOT NULL DEFAULT 0, -- the last confirm of a payment without a record; see ConfirmState
   attempt    bigint   NOT NULL DEFAULT 0,
   tries      integer  NOT NULL DEFAULT 0,
   seen       integer  NOT NULL DEFAULT 1,

@@ -7,6 +7,7 @@ CREATE TABLE {p}payments (
   ordered    INTEGER NOT NULL DEFAULT 0, -- waits for earlier ones of its identifier
   own        INTEGER NOT NULL DEFAULT 0,
   approved   INTEGER NOT NULL DEFAULT 0,
+  confirm    INTEGER NOT NULL DEFAULT 0, -- ConfirmState: what is known of the confirms of a hint
   identifier TEXT     NOT NULL DEFAULT '',
   order_id   TEXT,
   amount     TEXT,
@@ -15,6 +16,7 @@ CREATE TABLE {p}payments (
   run_at     INTEGER   NOT NULL,
   leased     INTEGER   NOT NULL DEFAULT 0, -- by who claimed it; in no index
   wait       INTEGER   NOT NULL DEFAULT 0, -- from when run_at or leased was last set until then; see clock.go
+  asked_at   INTEGER   NOT NULL DEFAULT 0, -- the last confirm of a payment without a record; see ConfirmState
   attempt    INTEGER   NOT NULL DEFAULT 0,
   tries      INTEGER  NOT NULL DEFAULT 0,
   seen       INTEGER  NOT NULL DEFAULT 1,

@@ -128,8 +128,8 @@ var inboxMutants = []mutant{
 	{
 		"a no of the service deletes the hint", "inbox/hint.go",
 		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,\n" +
-			"\tready_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE ready_at END,\n" +
-			"\treason = CASE WHEN own = 1 THEN reason WHEN ?5 = 0 THEN 'doubt' WHEN reason = 'asked' THEN 'refused' ELSE reason END\n\tWHERE",
+			"\tasked_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE asked_at END,\n" +
+			"\tconfirm = CASE WHEN own = 1 THEN confirm WHEN ?5 = 0 THEN {unknown} WHEN confirm = {asked} THEN {rejected} ELSE confirm END\n\tWHERE",
 		"`DELETE FROM {p}payments WHERE ?3 > 0 AND ?4 < 2 AND ?5 < 2 AND",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
@@ -150,22 +150,22 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a confirm leaves no doubt", "inbox/hint.go",
-		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN 'asked' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
+		"confirm = ` + confirmBegins + `{asked} END", "confirm = CASE WHEN own = 1 OR confirm = {rejected} THEN confirm ELSE {unknown} END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
 		"a webhook that comes again leaves no doubt", "inbox/store.go",
-		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END", "WHEN reason = 'refused' THEN 'refused' ELSE 'doubt' END",
+		"confirm = ` + confirmBegins + `{named} END", "confirm = CASE WHEN own = 1 OR confirm = {rejected} THEN confirm ELSE {unknown} END",
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
 		"two webhooks at once leave no doubt", "inbox/store.go",
-		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN '' ELSE 'doubt' END", "ELSE '' END",
+		"confirm = ` + confirmBegins + `{named} END", "confirm = CASE WHEN own = 1 THEN confirm ELSE {named} END",
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
 		"a webhook and the inbox at once leave no doubt", "inbox/hint.go",
-		"WHEN reason = 'refused' OR ` + confirmsOver + ` THEN 'asked' ELSE 'doubt' END", "ELSE 'asked' END",
+		"confirm = ` + confirmBegins + `{asked} END", "confirm = CASE WHEN own = 1 THEN confirm ELSE {asked} END",
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
@@ -200,12 +200,12 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a no answers for the webhook that came since", "inbox/hint.go",
-		"WHEN reason = 'asked' THEN 'refused' ELSE reason END", "ELSE 'refused' END",
+		"WHEN confirm = {asked} THEN {rejected} ELSE confirm END", "ELSE {rejected} END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
 		"those in doubt are given up as well", "inbox/evict.go",
-		"AND p.reason = 'refused'\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0 AND q.reason = 'refused'\n",
+		"AND p.confirm = {rejected}\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0 AND q.confirm = {rejected}\n",
 		"\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
@@ -231,17 +231,17 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a doubt never ends", "inbox/hint.go",
-		"OR ` + confirmsOver + ` THEN 'asked'", "THEN 'asked'",
+		" AND asked_at >= {now} - 600000000", "",
 		"./inbox", "TestDoubtEnds$",
 	},
 	{
 		"each reconciliation begins with the youngest link", "inbox/reconcile.go",
-		"ORDER BY coalesce(ready_at, 0), first_seen DESC", "ORDER BY first_seen DESC",
+		"ORDER BY asked_at, first_seen DESC", "ORDER BY first_seen DESC",
 		"./inbox", "TestReconciliationGoesOn$",
 	},
 	{
 		"a lost answer does not count as the last confirm", "inbox/hint.go",
-		"own = 1 OR ?5 = 0 THEN {now} ELSE ready_at END,", "own = 1 OR ?5 = 9 THEN {now} ELSE 1 END,",
+		"own = 1 OR ?5 = 0 THEN {now} ELSE asked_at END,", "own = 1 OR ?5 = 9 THEN {now} ELSE 1 END,",
 		"./inbox", "TestDoubtEnds$",
 	},
 	{
@@ -281,7 +281,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a webhook is forgotten that comes when its hint is given up", "inbox/store_postgres.go",
-		"AND stage + 0 = 1 AND reason = 'refused'\n", "AND stage + 0 = 1 AND reason = 'none'\n",
+		"AND stage + 0 = 1 AND confirm = {rejected}\n", "AND stage + 0 = 1 AND confirm > {unknown}\n",
 		"./inbox", "TestNamedWhileGivenUp$",
 	},
 	{

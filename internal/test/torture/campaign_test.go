@@ -99,7 +99,7 @@ func (c *campaign) prepare() {
 	if c.profile.Database == "sqlite" {
 		c.path = filepath.Join(c.t.TempDir(), "shop.db")
 		c.alone(func(db *sql.DB) {
-			require.NoError(c.t, inbox.Migrate(c.t.Context(), db, inbox.SQLiteStore, ""))
+			require.NoError(c.t, inbox.Migrate(c.t.Context(), db, inbox.DialectSQLite, ""))
 			c.do(db, tables...)
 		})
 		return
@@ -114,7 +114,7 @@ func (c *campaign) prepare() {
 		require.NoError(c.t, err)
 		c.t.Cleanup(func() { require.NoError(c.t, c.proxy.Close()) })
 	}
-	require.NoError(c.t, inbox.Migrate(c.t.Context(), c.books, inbox.PostgreSQL, ""))
+	require.NoError(c.t, inbox.Migrate(c.t.Context(), c.books, inbox.DialectPostgreSQL, ""))
 	c.do(c.books, tables...)
 }
 
