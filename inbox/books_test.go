@@ -51,19 +51,19 @@ func newBooks(t *testing.T) (*pgtest.Database, books) {
 
 func (b books) do(statement string) {
 	b.t.Helper()
-	_, err := b.db.ExecContext(b.t.Context(), statement)
+	_, err := b.db.ExecContext(b.t.Context(), inbox.SQL(statement))
 	require.NoError(b.t, err)
 }
 
 func (b books) number(query string, args ...any) int {
 	b.t.Helper()
 	var n int
-	require.NoError(b.t, b.db.QueryRowContext(b.t.Context(), query, args...).Scan(&n))
+	require.NoError(b.t, b.db.QueryRowContext(b.t.Context(), inbox.SQL(query), args...).Scan(&n))
 	return n
 }
 
 func (b books) done() int {
-	return b.number(`SELECT count(*) FROM depositpay_payments WHERE stage = 3`)
+	return b.number(`SELECT count(*) FROM {p}payments WHERE stage = {done}`)
 }
 
 func (b books) awaitDone(n int) {
@@ -74,7 +74,7 @@ func (b books) awaitDone(n int) {
 // requireExact: each of the payments is in the ledger and done, and has one effect.
 func (b books) requireExact(n int) {
 	b.t.Helper()
-	require.Equal(b.t, n, b.number(`SELECT count(*) FROM depositpay_payments`), "rows in the ledger")
+	require.Equal(b.t, n, b.number(`SELECT count(*) FROM {p}payments`), "rows in the ledger")
 	require.Equal(b.t, n, b.done(), "rows that are done")
 	require.Equal(b.t, n, b.number(`SELECT count(DISTINCT payment_id) FROM effects`), "payments with an effect")
 	require.Equal(b.t, n, b.number(`SELECT count(*) FROM effects`), "effects: some payment was granted twice")

@@ -28,13 +28,13 @@ type claim struct {
 // them once more. The order comes along. A lease that ends later than it may is over: the
 // clock was set back. Twice its length, so that a small correction ends no living claim.
 const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
-		WHERE p.stage = 2 AND p.run_at <= {now} AND (p.leased <= {now} OR p.leased > {now} + 2 * p.wait) /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
+		WHERE p.stage = {ready} AND p.run_at <= {now} AND (p.leased <= {now} OR p.leased > {now} + 2 * p.wait) /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
 	UPDATE {p}payments SET leased = {now} + ?2, wait = ?2, attempt = attempt + 1, tries = tries + 1
 	WHERE payment_id IN (SELECT payment_id FROM c)
 	RETURNING payment_id, attempt, tries, approved, record, order_id, identifier, amount, items`
 
 // Of one identifier only the earliest that is ready may be claimed.
-const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = 2 AND q.ordered = 1 AND q.identifier = p.identifier
+const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = {ready} AND q.ordered = 1 AND q.identifier = p.identifier
 	AND (q.ready_at < p.ready_at OR q.ready_at = p.ready_at AND q.{tie} < p.{tie})))`
 
 // sqlPutInOrder is for payments that were accepted while order did not matter.
@@ -43,7 +43,7 @@ const sqlPutInOrder = `UPDATE {p}payments SET ordered = 1 WHERE payment_id IN
 
 // putInOrder prepares what is not done yet for Config.InOrder. It finds each by an index.
 func (b *Inbox) putInOrder(ctx context.Context) error {
-	for _, stage := range []string{"p.stage < 2", "p.stage = 2", "p.stage IN (1, 4, 5)"} {
+	for _, stage := range []string{"p.stage < {ready}", "p.stage = {ready}", "p.stage IN ({hint}, {review}, {dead})"} {
 		if _, err := b.store.ledger().execLong(ctx, b.d.words(strings.Replace(sqlPutInOrder, "/*stage*/", stage, 1))); err != nil {
 			return fmt.Errorf("inbox: Config.InOrder: %w", err)
 		}
@@ -90,13 +90,13 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 // The handler's transaction begins with the fence. It must touch exactly one row, or
 // somebody else has claimed the payment since.
 const (
-	sqlFence = `UPDATE {p}payments SET stage = 3, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
-	sqlLater = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, wait = ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+	sqlFence = `UPDATE {p}payments SET stage = {done}, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
+	sqlLater = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, wait = ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
 	// A claim whose handler has not begun ends without a receipt: nothing has run. leased makes
 	// it harmless to do twice.
 	sqlGiveBack = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?3, wait = ?3, tries = tries - 1, reason = ?4
-		WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2 AND leased > 0 RETURNING payment_id`
-	sqlAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`
+		WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready} AND leased > 0 RETURNING payment_id`
+	sqlAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
 )
 
 // A run that did not succeed is kept among the receipts, with its attempt.
@@ -131,7 +131,7 @@ func (b *Inbox) fenced(ctx context.Context, c *claim, outcome Outcome, reason, s
 // Of those that differ only the latest counts: two of them would take turns for ever.
 const sqlLatest = `SELECT r.channel, r.body FROM {p}receipts r JOIN {p}payments p ON p.payment_id = r.payment_id
 		WHERE r.receipt_id = (SELECT max(l.receipt_id) FROM {p}receipts l WHERE l.payment_id = ?1 AND l.outcome = 'differs')
-		AND r.body <> p.record AND p.stage + 0 = 4`
+		AND r.body <> p.record AND p.stage + 0 = {review}`
 
 // lookAgain gives a payment that goes to review its latest record if another one came
 // while it waited for its handler: the first may have been that of a voucher that

@@ -25,10 +25,10 @@ const (
 	waitBegun = `(p.run_at - CASE WHEN p.leased = 0 THEN p.wait ELSE 0 END)`
 
 	sqlLookAhead = `SELECT count(*), coalesce(max(w.run_at), 0), coalesce(sum(CASE WHEN w.begun > {now} OR w.ready_at > {now} THEN 1 ELSE 0 END), 0)
-		FROM (SELECT p.run_at, ` + waitBegun + ` AS begun, p.ready_at FROM {p}payments p WHERE p.stage = 2 AND p.run_at > {now} AND p.run_at > ?1 ORDER BY p.run_at LIMIT ?2) AS w`
+		FROM (SELECT p.run_at, ` + waitBegun + ` AS begun, p.ready_at FROM {p}payments p WHERE p.stage = {ready} AND p.run_at > {now} AND p.run_at > ?1 ORDER BY p.run_at LIMIT ?2) AS w`
 
 	// Every ready payment that is dated in the future, due or not: see held in sqlMoveBack.
-	aheadReady  = `p.stage = 2 AND (p.ready_at > t.now OR p.run_at > t.now AND ` + waitBegun + ` > t.now)`
+	aheadReady  = `p.stage = {ready} AND (p.ready_at > t.now OR p.run_at > t.now AND ` + waitBegun + ` > t.now)`
 	sqlHowAhead = `WITH t AS (SELECT {now} AS now)
 		SELECT coalesce(max(CASE WHEN p.ready_at > ` + waitBegun + ` THEN p.ready_at ELSE ` + waitBegun + ` END - t.now), 0)
 		FROM {p}payments p, t WHERE ` + aheadReady
@@ -42,7 +42,7 @@ const (
 			FROM {p}payments p, t WHERE ` + aheadReady + ` {skip}),
 		u AS (SELECT l.payment_id, l.tie, l.identifier, l.ordered, l.run_at, l.ready_at, l.begun, 1 AS mine FROM l
 			UNION ALL SELECT q.payment_id, q.{tie}, q.identifier, q.ordered, q.run_at, q.ready_at, 0, 0
-			FROM {p}payments q WHERE q.stage = 2 AND q.ordered = 1 AND q.identifier <> ''),
+			FROM {p}payments q WHERE q.stage = {ready} AND q.ordered = 1 AND q.identifier <> ''),
 		m AS (SELECT u.payment_id, u.mine, u.run_at, u.ready_at, u.begun,
 			coalesce(max(CASE WHEN u.ready_at <= t.now THEN u.ready_at END) OVER who, 0)
 				+ row_number() OVER (PARTITION BY u.identifier, u.ordered ORDER BY u.ready_at, u.tie) AS last,
@@ -53,7 +53,7 @@ const (
 		FROM m, t WHERE p.payment_id = m.payment_id AND m.mine = 1 AND m.held <= 0`
 
 	// ?2 is the lease of a confirm, ?3 and ?4 the shortest and the longest wait, ?5 never.
-	aheadHints = `stage < 2 AND own = ?1 AND run_at > {now} AND run_at < ?5
+	aheadHints = `stage < {ready} AND own = ?1 AND run_at > {now} AND run_at < ?5
 		AND run_at > {now} + CAST(?2 AS bigint) + CASE WHEN tries < 9 THEN CAST(?3 AS bigint) * (1 << tries) ELSE CAST(?4 AS bigint) END`
 	sqlHintsAhead = `SELECT count(*) FROM {p}payments WHERE ` + aheadHints
 	// A living poller beats again, and a dead one is quiet after its time. ?1 spares a small correction.

@@ -47,6 +47,6 @@ func TestReplicasAcceptTheSame(t *testing.T) {
 		}
 	}
 	var ready int
-	require.NoError(t, db.DB.QueryRowContext(t.Context(), `SELECT count(*) FROM depositpay_payments WHERE stage = 2`).Scan(&ready))
+	require.NoError(t, db.DB.QueryRowContext(t.Context(), inbox.SQL(`SELECT count(*) FROM {p}payments WHERE stage = {ready}`)).Scan(&ready))
 	require.Equal(t, callers*rounds, ready)
 }

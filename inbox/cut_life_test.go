@@ -189,7 +189,7 @@ func (l *life) stage(id uuid.UUID) inbox.Stage {
 
 func (l *life) number(query string, args ...any) (n int) {
 	l.t.Helper()
-	require.NoError(l.t, l.direct.QueryRowContext(context.Background(), strings.ReplaceAll(query, "{p}", l.prefix), args...).Scan(&n))
+	require.NoError(l.t, l.direct.QueryRowContext(context.Background(), inbox.SQL(strings.ReplaceAll(query, "{p}", l.prefix)), args...).Scan(&n))
 	return n
 }
 
@@ -478,8 +478,8 @@ func (l *life) hints() {
 	}
 	l.await("the bound of hints", func() bool { // what a cut has left in doubt stays
 		l.insist("EvictHints", func() error { return inbox.EvictHints(l.box) })
-		return l.number(`SELECT count(*) FROM {p}payments WHERE stage = 1`) <= 2 ||
-			l.number(`SELECT count(*) FROM {p}payments WHERE stage = 1 AND confirm = 3`) == 0
+		return l.number(`SELECT count(*) FROM {p}payments WHERE stage = {hint}`) <= 2 ||
+			l.number(`SELECT count(*) FROM {p}payments WHERE stage = {hint} AND confirm = {rejected}`) == 0
 	})
 }
 

@@ -140,7 +140,7 @@ func (d *doubts) do(what string) {
 		require.NoError(d.t, box.Unconfirmed(ctx, d.truth.id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
 		require.NoError(d.t, inbox.Fold(box))
 	case "asked, lost", "asked, answered":
-		_, err := d.stand.ledger.Exec(`UPDATE depositpay_payments SET run_at = 1 WHERE stage = 1`)
+		_, err := d.stand.ledger.Exec(inbox.SQL(`UPDATE {p}payments SET run_at = 1 WHERE stage = {hint}`))
 		require.NoError(d.t, err)
 		require.NoError(d.t, inbox.ConfirmDue(box))
 		require.NoError(d.t, inbox.Fold(box))
@@ -204,7 +204,7 @@ func TestNamedWhileGivenUp(t *testing.T) {
 	s := newStand(t, true, nil)
 	id := uuid.New()
 	require.NoError(t, s.box.Note(t.Context(), id))
-	_, err := s.ledger.Exec(`UPDATE depositpay_payments SET confirm = $1`, int(inbox.ConfirmRejected))
+	_, err := s.ledger.Exec(inbox.SQL(`UPDATE {p}payments SET confirm = {rejected}`))
 	require.NoError(t, err)
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)

@@ -402,7 +402,7 @@ func TestDiffersInTheInstantOfReview(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStand(t, true, func(c *inbox.Config) { c.AcceptUnknown = false })
 			// Anyone who writes this waits in its commit for the lock of the same number.
-			table, lock := "payments", "WHEN (NEW.stage = 4)"
+			table, lock := "payments", inbox.SQL("WHEN (NEW.stage = {review})")
 			if !acceptFirst {
 				table, lock = "receipts", "WHEN (NEW.outcome = 'differs')"
 			}

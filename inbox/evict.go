@@ -17,20 +17,20 @@ import (
 // Config.MaxHints of these, new ids are refused before they are confirmed. The service sends
 // their webhooks again, for 75 hours. Of the others, which it has refused, the oldest go.
 const (
-	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < 2 AND own = 0`
+	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < {ready} AND own = 0`
 	// An id that the ledger has is not new, whatever it is.
-	sqlDoubts = `SELECT '', count(*) FROM {p}payments WHERE stage < 2 AND own = 0 AND confirm <> {rejected}
+	sqlDoubts = `SELECT '', count(*) FROM {p}payments WHERE stage < {ready} AND own = 0 AND confirm <> {rejected}
 		UNION ALL SELECT payment_id, 0 FROM {p}payments WHERE payment_id IN ({list})`
 	// Which are the oldest is decided before the locks: one that somebody holds stays for
 	// the next time, and no younger one goes in its place. How many is decided with them:
 	// another process may have been here since they were counted.
-	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = 1 AND p.own = 0 AND p.confirm = {rejected}
+	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = {hint} AND p.own = 0 AND p.confirm = {rejected}
 			AND p.payment_id IN (SELECT q.payment_id FROM {p}payments q
-			WHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0 AND q.confirm = {rejected}
+			WHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0 AND q.confirm = {rejected}
 			ORDER BY q.stage, q.first_seen
 			LIMIT (SELECT CASE WHEN count(*) > ?1 THEN count(*) - ?1 ELSE 0 END FROM {p}payments
-				WHERE stage < 2 AND own = 0)) {skip})
-		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = 1`
+				WHERE stage < {ready} AND own = 0)) {skip})
+		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = {hint}`
 )
 
 // newHint is an id that a webhook names and that wants to be noted.

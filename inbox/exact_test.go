@@ -177,7 +177,7 @@ func TestOneOrderForTwoPayments(t *testing.T) {
 	require.Equal(t, []string{inbox.EndedDone, inbox.EndedFailed}, ends)
 	require.Equal(t, 1, books{t, s.ledger}.number(`SELECT count(*) FROM effects`), "one order was granted twice")
 
-	_, err = s.ledger.Exec(`UPDATE depositpay_payments SET run_at = 1 WHERE stage = 2`)
+	_, err = s.ledger.Exec(inbox.SQL(`UPDATE {p}payments SET run_at = 1 WHERE stage = {ready}`))
 	require.NoError(t, err)
 	claims, err = inbox.ClaimAll(s.box)
 	require.NoError(t, err)

@@ -15,6 +15,11 @@ func WithLease(cfg Config, lease time.Duration) Config {
 	return cfg
 }
 
+var names = newDialect(DialectSQLite, DefaultTablePrefix, false)
+
+// SQL puts the default table names and the numbers of stages and confirm states into a statement.
+func SQL(statement string) string { return names.words(statement) }
+
 // WithReserveTimeout shortens how long Open waits for the pool's connections.
 func WithReserveTimeout(cfg Config, limit time.Duration) Config {
 	cfg.patience = limit

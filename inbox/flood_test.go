@@ -112,5 +112,5 @@ func confirms(m *merchant) (n int) {
 }
 
 func (b books) hints() int {
-	return b.number(`SELECT count(*) FROM depositpay_payments WHERE stage = 1`)
+	return b.number(`SELECT count(*) FROM {p}payments WHERE stage = {hint}`)
 }

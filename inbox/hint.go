@@ -64,7 +64,7 @@ type owed struct {
 // A confirm that is due is claimed like a payment: for a while nobody else asks. Ids
 // that we created come first.
 const sqlOwed = `WITH c AS (SELECT p.payment_id FROM {p}payments p
-		WHERE p.stage < 2 AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
+		WHERE p.stage < {ready} AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
 	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1,
 		asked_at = CASE WHEN own = 1 THEN asked_at ELSE {now} END, confirm = ` + confirmBegins + `{asked} END
 	WHERE payment_id IN (SELECT payment_id FROM c) RETURNING payment_id, attempt, tries, stage`
@@ -149,7 +149,7 @@ func scanOwed(rows *sql.Rows) (owed, error) {
 const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,
 	asked_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE asked_at END,
 	confirm = CASE WHEN own = 1 THEN confirm WHEN ?5 = 0 THEN {unknown} WHEN confirm = {asked} THEN {rejected} ELSE confirm END
-	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < 2`
+	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < {ready}`
 
 // ask asks the service about one id and takes what it says. A "no" is never final:
 // the payer knows the id, and may have forged the webhook before paying. unpaid reports

@@ -62,5 +62,5 @@ func TestFoldIsOneTransaction(t *testing.T) {
 	box = accepting(t, cfg)
 	_, err = box.Reconcile(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 1, books{t, db.Writer}.number(`SELECT count(*) FROM depositpay_payments WHERE stage = 2`))
+	require.Equal(t, 1, books{t, db.Writer}.number(`SELECT count(*) FROM {p}payments WHERE stage = {ready}`))
 }

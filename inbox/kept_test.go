@@ -201,12 +201,11 @@ func TestReconcileThatCannotStore(t *testing.T) {
 		refused := expect(t, box)
 		for _, statement := range []string{
 			`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-				IF NEW.stage = 2 AND NEW.payment_id = '` + refused.String() + `' THEN RAISE EXCEPTION 'poison' USING ERRCODE = 'check_violation'; END IF;
+				IF NEW.stage = {ready} AND NEW.payment_id = '` + refused.String() + `' THEN RAISE EXCEPTION 'poison' USING ERRCODE = 'check_violation'; END IF;
 				RETURN NEW; END $$`,
 			`CREATE TRIGGER poison BEFORE UPDATE ON depositpay_payments FOR EACH ROW EXECUTE FUNCTION refuse()`,
 		} {
-			_, err := db.DB.ExecContext(t.Context(), statement)
-			require.NoError(t, err)
+			books{t, db.DB}.do(statement)
 		}
 		other := expect(t, box)
 		report, err := box.Reconcile(t.Context())

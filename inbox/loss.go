@@ -38,17 +38,17 @@ const (
 	// is under way, or its answer was lost.
 	sqlNoID = `SELECT order_id FROM {p}orders WHERE payment_id IS NULL AND created_at > {now} - ?1 LIMIT ?2`
 	sqlIDOf = `SELECT coalesce(payment_id, ''), CASE WHEN created_at > {now} - ?2 THEN 1 ELSE 0 END FROM {p}orders WHERE order_id = ?1`
-	sqlOwes = `SELECT payment_id, attempt, tries, stage FROM {p}payments WHERE payment_id = ?1 AND stage < 2`
+	sqlOwes = `SELECT payment_id, attempt, tries, stage FROM {p}payments WHERE payment_id = ?1 AND stage < {ready}`
 	// sqlLongOutstanding are those that reconciliation asks for no more, unless for a proof. In two
 	// parts, for which there is an index by age, like sqlOutstanding.
 	sqlLongOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
 			SELECT * FROM (SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
-				WHERE stage = 0 AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS links
+				WHERE stage = {expected} AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS links
 			UNION ALL SELECT * FROM (SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
-				WHERE stage IN (1, 4, 5) AND stage = 1 AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS hints) AS o
+				WHERE stage IN ({hint}, {review}, {dead}) AND stage = {hint} AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS hints) AS o
 		ORDER BY first_seen DESC LIMIT ?2`
 	// sqlKnown is a payment that is complete for sure.
-	sqlKnown  = `SELECT payment_id FROM {p}payments WHERE stage = 3 AND own = 1 AND record <> '' ORDER BY done_at DESC LIMIT 1`
+	sqlKnown  = `SELECT payment_id FROM {p}payments WHERE stage = {done} AND own = 1 AND record <> '' ORDER BY done_at DESC LIMIT 1`
 	sqlSettle = `UPDATE {p}polls SET closed_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome <> ''`
 
 	maxLongOutstanding = 10_000

@@ -176,7 +176,7 @@ func (s *lossStand) reconcile() inbox.Report {
 
 func (s *lossStand) exec(statement string) {
 	s.t.Helper()
-	_, err := s.ledger.ExecContext(s.t.Context(), statement)
+	_, err := s.ledger.ExecContext(s.t.Context(), inbox.SQL(statement))
 	require.NoError(s.t, err)
 }
 
@@ -301,7 +301,7 @@ func TestLossNotProven(t *testing.T) {
 			s.create("order-2")
 			s.lose(3)
 			s.exec(`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-				IF NEW.identifier = 'order-1' AND NEW.stage = 2 THEN RAISE 'no' USING ERRCODE = '22000'; END IF; RETURN NEW; END $$`)
+				IF NEW.identifier = 'order-1' AND NEW.stage = {ready} THEN RAISE 'no' USING ERRCODE = '22000'; END IF; RETURN NEW; END $$`)
 			s.exec(`CREATE TRIGGER no BEFORE INSERT OR UPDATE ON depositpay_payments FOR EACH ROW EXECUTE FUNCTION no()`)
 			report, _ := s.box.Reconcile(t.Context()) // its error is another test's
 			require.Equal(t, []int{2, 0, 1, 1}, []int{report.Asked, report.Recovered, report.StillUnpaid, report.Failed})

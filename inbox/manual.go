@@ -17,19 +17,19 @@ type Decision struct{ Actor, Reason string }
 // Approve hands a payment in review over, as it is: the handler runs, whatever was
 // wrong with it. A record that cannot be read cannot be approved.
 func (b *Inbox) Approve(ctx context.Context, key string, by Decision) error {
-	return b.decide(ctx, key, "approve", by, `UPDATE {p}payments SET stage = 2, approved = 1, run_at = {now}, wait = 0, tries = 0
-		WHERE payment_id = ?1 AND stage = 4 AND reason NOT IN ('unreadable', 'unstorable')`)
+	return b.decide(ctx, key, "approve", by, `UPDATE {p}payments SET stage = {ready}, approved = 1, run_at = {now}, wait = 0, tries = 0
+		WHERE payment_id = ?1 AND stage = {review} AND reason NOT IN ('unreadable', 'unstorable')`)
 }
 
 // Reject puts a payment in review among the dead: it is not handed over.
 func (b *Inbox) Reject(ctx context.Context, key string, by Decision) error {
-	return b.decide(ctx, key, "reject", by, `UPDATE {p}payments SET stage = 5, reason = 'rejected: ' || reason WHERE payment_id = ?1 AND stage = 4`)
+	return b.decide(ctx, key, "reject", by, `UPDATE {p}payments SET stage = {dead}, reason = 'rejected: ' || reason WHERE payment_id = ?1 AND stage = {review}`)
 }
 
 // Retry runs the handler of a dead payment again, with a full number of attempts. It is
 // checked against its order again.
 func (b *Inbox) Retry(ctx context.Context, key string, by Decision) error {
-	return b.decide(ctx, key, "retry", by, `UPDATE {p}payments SET stage = 2, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = 5`)
+	return b.decide(ctx, key, "retry", by, `UPDATE {p}payments SET stage = {ready}, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = {dead}`)
 }
 
 func (b *Inbox) decide(ctx context.Context, key, action string, by Decision, statement string) error {

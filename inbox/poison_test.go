@@ -22,9 +22,8 @@ func TestPoisonSQLite(t *testing.T) {
 	db := openLedger(t, filepath.Join(t.TempDir(), "shop.db"))
 	box := accepting(t, inbox.Config{SQLite: db})
 	createEffects(t, db.Writer)
-	_, err := db.Writer.ExecContext(t.Context(), `CREATE TRIGGER poison BEFORE INSERT ON depositpay_payments
-		WHEN NEW.identifier = 'order-7' AND NEW.stage = 2 BEGIN SELECT RAISE(ABORT, 'poison'); END`)
-	require.NoError(t, err)
+	books{t, db.Writer}.do(`CREATE TRIGGER poison BEFORE INSERT ON {p}payments
+		WHEN NEW.identifier = 'order-7' AND NEW.stage = {ready} BEGIN SELECT RAISE(ABORT, 'poison'); END`)
 	for n := range 20 {
 		require.NoError(t, box.Accept(t.Context(), nthPayment(n)))
 	}

@@ -11,7 +11,7 @@ import (
 // ledgerStatements are the statements that PostgreSQL's ledger is asked at Open whether it
 // understands. On SQLite the fold prepares its own.
 var ledgerStatements = slices.Concat(opStatements, []string{
-	strings.Replace(sqlClaim, "/*order*/", sqlInOrder, 1), strings.Replace(sqlPutInOrder, "/*stage*/", "p.stage = 2", 1),
+	strings.Replace(sqlClaim, "/*order*/", sqlInOrder, 1), strings.Replace(sqlPutInOrder, "/*stage*/", "p.stage = {ready}", 1),
 	sqlFence, sqlLater, sqlGiveBack, sqlAside, sqlRun, sqlLatest, sqlOneByOne, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
 	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
 	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,

@@ -196,7 +196,7 @@ func (c *worker) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) err
 	}
 	c.wait(holdHandler)
 	if c.Mutant == doneAtEnd {
-		_, err = tx.ExecContext(ctx, fmt.Sprintf(`UPDATE depositpay_payments SET reason = '', stage = 3 WHERE stage = 2 AND payment_id = '%s'`, p.ID))
+		_, err = tx.ExecContext(ctx, inbox.SQL(fmt.Sprintf(`UPDATE {p}payments SET reason = '', stage = {done} WHERE stage = {ready} AND payment_id = '%s'`, p.ID)))
 	}
 	return err
 }
@@ -232,10 +232,10 @@ func (c *worker) accept(ctx context.Context, box *inbox.Inbox) {
 	child.Say("accepted all")
 }
 
-const (
-	fenceStart = "UPDATE depositpay_payments SET stage = 3"
-	fenceEnd   = " WHERE payment_id = $1 AND attempt = $2 AND stage + 0 = 2"
-	hintPart   = "INSERT INTO depositpay_payments (payment_id, stage, ordered, run_at, ready_at, first_seen)"
+var (
+	fenceStart = inbox.SQL("UPDATE {p}payments SET stage = {done}")
+	fenceEnd   = inbox.SQL(" WHERE payment_id = $1 AND attempt = $2 AND stage + 0 = {ready}")
+	hintPart   = inbox.SQL("INSERT INTO {p}payments (payment_id, stage, ordered, confirm,")
 )
 
 // connector gives connections that the worker may hold up, and that break the inbox's

@@ -230,7 +230,7 @@ func TestStopped(t *testing.T) {
 	})
 	t.Run("BeforeTheFence/SetAside", func(t *testing.T) {
 		t.Parallel()
-		require.Zero(t, claimIsOver(t, `stage = 5`))
+		require.Zero(t, claimIsOver(t, `stage = {dead}`))
 	})
 	t.Run("InTheHandler", testStoppedInTheHandler)
 	t.Run("InTheHandlerAndContinuedInTime", testContinuedInTime)
@@ -376,5 +376,5 @@ func TestStoppedWhileAccepting(t *testing.T) {
 	began := time.Now()
 	require.NoError(t, box.Accept(t.Context(), nthPayment(0)), "until the server ends the stopped session")
 	t.Logf("accepted after %v", time.Since(began))
-	require.Equal(t, 1, books.number(`SELECT count(*) FROM depositpay_payments WHERE stage = 2`))
+	require.Equal(t, 1, books.number(`SELECT count(*) FROM {p}payments WHERE stage = {ready}`))
 }

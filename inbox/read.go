@@ -54,8 +54,8 @@ type Entry struct {
 var ErrNotFound = errors.New("inbox: no such payment")
 
 const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, confirm, attempt, tries, seen, first_seen,
-	CASE WHEN stage = 2 AND leased > run_at THEN leased ELSE run_at END, coalesce(done_at, 0),
-	stage = 5 AND reason LIKE 'rejected: %' AND 'reject' =
+	CASE WHEN stage = {ready} AND leased > run_at THEN leased ELSE run_at END, coalesce(done_at, 0),
+	stage = {dead} AND reason LIKE 'rejected: %' AND 'reject' =
 		(SELECT action FROM {p}audit AS a WHERE a.payment_id = {p}payments.payment_id ORDER BY audit_id DESC LIMIT 1)
 	FROM {p}payments`
 
@@ -161,7 +161,7 @@ func (b *Inbox) pageQuery(f Filter, after int64, key string, size int) (query st
 // that has it, which SQLite wants to see.
 func inStage(s Stage) string {
 	if s == StageHint || s == StageReview || s == StageDead {
-		return fmt.Sprintf("stage IN (1, 4, 5) AND stage = %d", s)
+		return fmt.Sprintf("stage IN ({hint}, {review}, {dead}) AND stage = %d", s)
 	}
 	return fmt.Sprintf("stage = %d", s)
 }

@@ -40,7 +40,7 @@ type Receipt struct {
 const (
 	sqlReceipts = `SELECT channel, outcome, attempt, coalesce(body, ''), at FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id`
 	// The payment's row is the receipt of its first record.
-	sqlFirst = `SELECT p.source, 'accepted', 0, p.record, p.ready_at FROM {p}payments p WHERE p.payment_id = ?1 AND p.stage > 1
+	sqlFirst = `SELECT p.source, 'accepted', 0, p.record, p.ready_at FROM {p}payments p WHERE p.payment_id = ?1 AND p.stage > {hint}
 		AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = ?1 AND {first})`
 )
 

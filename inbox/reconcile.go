@@ -131,12 +131,12 @@ func (b *Inbox) LastReport(ctx context.Context) (Report, error) {
 // ones; then those whose last answer is the oldest. So a reconciliation goes on where the one before
 // was cut short: a process that is restarted again and again gets to the old ones too.
 const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
-		SELECT payment_id, attempt, tries, stage, first_seen, asked_at FROM {p}payments WHERE stage = 0 AND own = 1 AND first_seen > {now} - ?1
+		SELECT payment_id, attempt, tries, stage, first_seen, asked_at FROM {p}payments WHERE stage = {expected} AND own = 1 AND first_seen > {now} - ?1
 		UNION ALL SELECT payment_id, attempt, tries, stage, first_seen, asked_at FROM {p}payments
-			WHERE stage IN (1, 4, 5) AND stage = 1 AND own = 1 AND first_seen > {now} - ?1) AS o
+			WHERE stage IN ({hint}, {review}, {dead}) AND stage = {hint} AND own = 1 AND first_seen > {now} - ?1) AS o
 	ORDER BY asked_at, first_seen DESC`
 
-const sqlForward = `UPDATE {p}payments SET run_at = {now} WHERE stage < 2 AND own = 0 AND run_at > {now}`
+const sqlForward = `UPDATE {p}payments SET run_at = {now} WHERE stage < {ready} AND own = 0 AND run_at > {now}`
 
 // bringForward makes the confirms of strangers' ids due, and counts these ids.
 func (b *Inbox) bringForward(ctx context.Context) (n int64, err error) {

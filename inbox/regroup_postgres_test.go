@@ -20,15 +20,14 @@ func TestRetriedGroupRepeatsNothing(t *testing.T) {
 	require.NoError(t, s.box.Note(t.Context(), id))
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)
-	_, err = other.Exec(`INSERT INTO depositpay_payments (payment_id, stage, confirm, run_at, first_seen) VALUES ($1, 1, 1, 0, 0)`, p.ID.String())
+	_, err = other.Exec(inbox.SQL(`INSERT INTO {p}payments (payment_id, stage, confirm, run_at, first_seen) VALUES ($1, {hint}, {named}, 0, 0)`), p.ID.String())
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- inbox.AcceptGroup(s.box, id.String(), "poll-1", p) }()
 	s.awaitLock("transactionid")
 	require.Equal(t, inbox.ConfirmRejected, s.confirmOf(id))
 	var named time.Time
-	require.NoError(t, s.ledger.QueryRow(`UPDATE depositpay_payments SET confirm = $2 WHERE payment_id = $1 RETURNING clock_timestamp()`,
-		id.String(), int(inbox.ConfirmNamed)).Scan(&named),
+	require.NoError(t, s.ledger.QueryRow(inbox.SQL(`UPDATE {p}payments SET confirm = {named} WHERE payment_id = $1 RETURNING clock_timestamp()`), id.String()).Scan(&named),
 		"as a webhook at another replica")
 	require.Eventually(t, func() bool {
 		var again bool

@@ -28,7 +28,7 @@ const (
 
 // The order is that of an index, or the planner would rather read the whole ledger.
 const sqlDropRecords = `UPDATE {p}payments SET record = '' WHERE payment_id IN
-	(SELECT payment_id FROM {p}payments WHERE stage = 3 AND record <> '' AND done_at < {now} - ?1 ORDER BY done_at LIMIT ?2)`
+	(SELECT payment_id FROM {p}payments WHERE stage = {done} AND record <> '' AND done_at < {now} - ?1 ORDER BY done_at LIMIT ?2)`
 
 // dropBodies forgets what was received longer ago than Config.KeepBodies: the bodies of
 // receipts, and the records of payments that are done. The lines and the mark stay. It

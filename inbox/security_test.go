@@ -69,7 +69,7 @@ func TestHostileTexts(t *testing.T) {
 			require.Equal(t, []string{text, text}, []string{lines[0].Decision.Actor, lines[0].Decision.Reason})
 		}
 		b := books{t, s.ledger}
-		require.Equal(t, len(hostile), b.number(`SELECT count(*) FROM depositpay_payments WHERE stage = 5`))
+		require.Equal(t, len(hostile), b.number(`SELECT count(*) FROM {p}payments WHERE stage = {dead}`))
 		require.Zero(t, b.number(`SELECT count(*) FROM effects`))
 		require.Equal(t, len(hostile), strings.Count(log.String(), "\n"), "a line each: %s", log.String())
 	})

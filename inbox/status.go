@@ -32,12 +32,12 @@ type Status struct {
 // sqlStages are the rows that Status counts. Each has its condition in the words of a partial
 // index, and its order, or the planner would rather read the whole ledger.
 var sqlStages = map[Stage]string{
-	StageExpected: `stage = 0 ORDER BY first_seen`,
-	StageHint:     `stage IN (1, 4, 5) AND stage = 1 ORDER BY stage, first_seen`,
-	StageReady:    `stage = 2 ORDER BY run_at`,
-	StageDone:     `stage = 3 AND record <> '' ORDER BY done_at`,
-	StageReview:   `stage IN (1, 4, 5) AND stage = 4 ORDER BY stage, first_seen`,
-	StageDead:     `stage IN (1, 4, 5) AND stage = 5 ORDER BY stage, first_seen`,
+	StageExpected: `stage = {expected} ORDER BY first_seen`,
+	StageHint:     `stage IN ({hint}, {review}, {dead}) AND stage = {hint} ORDER BY stage, first_seen`,
+	StageReady:    `stage = {ready} ORDER BY run_at`,
+	StageDone:     `stage = {done} AND record <> '' ORDER BY done_at`,
+	StageReview:   `stage IN ({hint}, {review}, {dead}) AND stage = {review} ORDER BY stage, first_seen`,
+	StageDead:     `stage IN ({hint}, {review}, {dead}) AND stage = {dead} ORDER BY stage, first_seen`,
 }
 
 // sqlStatus is a row for each stage: the count, and of ready payments how far the time of a

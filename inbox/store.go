@@ -43,14 +43,14 @@ type store interface {
 const (
 	// A second record of a payment in review that says something else gets another look:
 	// a voucher that failed may be paid after all.
-	sqlRaise = `UPDATE {p}payments AS p SET stage = 2, record = ?3, source = p.source | ?2,
+	sqlRaise = `UPDATE {p}payments AS p SET stage = {ready}, record = ?3, source = p.source | ?2,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE ?4 END,
 		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
-		WHERE p.payment_id = ?1 AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> ?3)`
+		WHERE p.payment_id = ?1 AND (p.stage + 0 < {ready} OR p.stage + 0 = {review} AND p.record <> ?3)`
 	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, reason, run_at, ready_at, first_seen)
 		SELECT ?1, ?2, {ordered}, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlHint = `INSERT INTO {p}payments (payment_id, stage, ordered, confirm, run_at, asked_at, first_seen)
-		SELECT ?1, 1, {ordered}, {named}, {now} + ?2, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+		SELECT ?1, {hint}, {ordered}, {named}, {now} + ?2, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
 	sqlHeld = `SELECT stage, coalesce(record, '') FROM {p}payments WHERE payment_id = ?1`
@@ -70,19 +70,19 @@ const (
 	sqlSpare = `DELETE FROM {p}orders WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL
 		AND EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2) {skip})`
 	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, ordered, own, identifier, order_id, amount, items, run_at, first_seen)
-		SELECT ?1, 0, {ordered}, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+		SELECT ?1, {expected}, {ordered}, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5, confirm = {none}
-		WHERE payment_id = ?1 AND stage + 0 < 2 AND own = 0`
-	sqlIsOwn = `SELECT count(*) FROM {p}payments WHERE payment_id = ?1 AND (own = 1 OR stage + 0 > 1)`
+		WHERE payment_id = ?1 AND stage + 0 < {ready} AND own = 0`
+	sqlIsOwn = `SELECT count(*) FROM {p}payments WHERE payment_id = ?1 AND (own = 1 OR stage + 0 > {hint})`
 	// A record that came before its registration is looked at again.
-	sqlLate = `UPDATE {p}payments SET stage = 2, run_at = {now}, wait = 0, tries = 0, reason = ''
-		WHERE payment_id = ?1 AND stage + 0 = 4 AND reason = 'unknown_order'`
+	sqlLate = `UPDATE {p}payments SET stage = {ready}, run_at = {now}, wait = 0, tries = 0, reason = ''
+		WHERE payment_id = ?1 AND stage + 0 = {review} AND reason = 'unknown_order'`
 	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
 	// confirm it; see Unconfirmed.
 	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, asked_at = {now}, confirm = ` + confirmBegins + `{named} END
-		WHERE payment_id = ?1 AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0)`
+		WHERE payment_id = ?1 AND stage + 0 < {ready} AND (run_at > {now} + ?2 OR own = 0)`
 	// It answers for the only confirm that was under way.
-	sqlNo = `UPDATE {p}payments SET confirm = {rejected} WHERE payment_id IN ({list}) AND stage + 0 = 1 AND own = 0 AND confirm = {named}`
+	sqlNo = `UPDATE {p}payments SET confirm = {rejected} WHERE payment_id IN ({list}) AND stage + 0 = {hint} AND own = 0 AND confirm = {named}`
 )
 
 // opStatements are those of apply and of the fold.

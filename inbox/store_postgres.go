@@ -23,39 +23,39 @@ type postgresStore struct {
 // that were gone when it came to write: another process has just given them up, as the
 // refused ones that they were. They need another round.
 const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, confirm, run_at, asked_at, first_seen)
-		SELECT d.id, 1, {ordered}, {named}, {now} + ?2, {now}, {now} FROM d AS d(id)
+		SELECT d.id, {hint}, {ordered}, {named}, {now} + ?2, {now}, {now} FROM d AS d(id)
 		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING),
 	u AS (UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, asked_at = {now}, confirm = ` + confirmBegins + `{named} END
-		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < 2 AND (run_at > {now} + ?2 OR own = 0) RETURNING payment_id)
-	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = 1 AND confirm = {rejected}
+		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < {ready} AND (run_at > {now} + ?2 OR own = 0) RETURNING payment_id)
+	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = {hint} AND confirm = {rejected}
 		AND own = 0 AND payment_id NOT IN (SELECT * FROM u)`
 
 // sqlNewRecords takes in the records of a group whose payments are not there yet, which
 // are most, and returns their ids. The clock is read once.
 const sqlNewRecords = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, run_at, ready_at, first_seen)
-	SELECT d.id, 2, {ordered}, d.ch, d.body, d.idf, n.t, n.t, n.t
+	SELECT d.id, {ready}, {ordered}, d.ch, d.body, d.idf, n.t, n.t, n.t
 	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
 	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)
 	ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id, ''`
 
 // sqlOwedRecords takes in the records of payments that wait for them, and returns their
 // ids.
-const sqlOwedRecords = `UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
+const sqlOwedRecords = `UPDATE {p}payments AS p SET stage = {ready}, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
 		run_at = n.t, ready_at = n.t, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
 	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
-	WHERE p.payment_id = d.id AND p.stage + 0 < 2 RETURNING p.payment_id, ''`
+	WHERE p.payment_id = d.id AND p.stage + 0 < {ready} RETURNING p.payment_id, ''`
 
 // sqlKnownRecords takes in what is left, as applier.record does, and returns the ids of
 // those that it found, with the outcomes of their receipts.
 const sqlKnownRecords = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
-	u AS (UPDATE {p}payments AS p SET stage = 2, record = d.body, source = p.source | d.ch,
+	u AS (UPDATE {p}payments AS p SET stage = {ready}, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
 		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
-		FROM d WHERE p.payment_id = d.id AND (p.stage + 0 < 2 OR p.stage + 0 = 4 AND p.record <> d.body) RETURNING p.payment_id),
+		FROM d WHERE p.payment_id = d.id AND (p.stage + 0 < {ready} OR p.stage + 0 = {review} AND p.record <> d.body) RETURNING p.payment_id),
 	r AS (INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		SELECT p.payment_id, e.channel, e.outcome, p.attempt, e.body, e.at
-		FROM d JOIN {p}payments p ON p.payment_id = d.id AND p.stage + 0 > 1,
+		FROM d JOIN {p}payments p ON p.payment_id = d.id AND p.stage + 0 > {hint},
 		LATERAL (SELECT p.source, 'accepted', p.record, p.ready_at WHERE d.id IN (SELECT * FROM u)
 				AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = d.id AND {first})
 			UNION ALL SELECT d.ch, CASE WHEN d.id IN (SELECT * FROM u) THEN 'accepted'

@@ -1,6 +1,7 @@
 package inboxtest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // due makes everything that waits due now.
 func (s *shop) due() {
 	s.t.Helper()
-	_, err := s.db.Ledger.ExecContext(s.t.Context(), `UPDATE depositpay_payments SET run_at = 0 WHERE stage = 1`)
+	_, err := s.db.Ledger.ExecContext(s.t.Context(), fmt.Sprintf(`UPDATE depositpay_payments SET run_at = 0 WHERE stage = %d`, inbox.StageHint))
 	require.NoError(s.t, err)
 }
 
@@ -73,7 +74,7 @@ func testForgedHint(t *testing.T, open func(*testing.T) Database) {
 	require.Equal(t, 429, post(hook, id), "a no is no mark")
 	s.due()
 	s.asked(id, 1, time.Second, 20*time.Second)
-	_, err = s.db.Ledger.ExecContext(t.Context(), `UPDATE depositpay_payments SET tries = 30 WHERE stage = 1`)
+	_, err = s.db.Ledger.ExecContext(t.Context(), fmt.Sprintf(`UPDATE depositpay_payments SET tries = 30 WHERE stage = %d`, inbox.StageHint))
 	require.NoError(t, err)
 	s.due()
 	s.asked(id, 2, 10*time.Minute, 2*time.Hour)

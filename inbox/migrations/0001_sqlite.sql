@@ -2,7 +2,7 @@
 -- Times are microseconds since 1970, of the database's clock.
 CREATE TABLE {p}payments (
   payment_id TEXT PRIMARY KEY,
-  stage      INTEGER NOT NULL CHECK (stage BETWEEN 0 AND 5),
+  stage      INTEGER NOT NULL CHECK (stage BETWEEN {expected} AND {dead}),
   source     INTEGER NOT NULL DEFAULT 0,
   ordered    INTEGER NOT NULL DEFAULT 0, -- waits for earlier ones of its identifier
   own        INTEGER NOT NULL DEFAULT 0,
@@ -24,14 +24,14 @@ CREATE TABLE {p}payments (
   first_seen INTEGER   NOT NULL,
   ready_at   INTEGER,
   done_at    INTEGER,
-  CHECK (stage IN (0, 1) OR record IS NOT NULL)
+  CHECK (stage IN ({expected}, {hint}) OR record IS NOT NULL)
 ) STRICT;
-CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = 2;
-CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < 2;
-CREATE INDEX {p}payments_unpaid ON {p}payments (first_seen) WHERE stage = 0;
-CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN (1, 4, 5);
-CREATE INDEX {p}payments_done ON {p}payments (done_at) WHERE stage = 3 AND record <> '';
-CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = 2 AND ordered = 1;
+CREATE INDEX {p}payments_ready ON {p}payments (run_at) WHERE stage = {ready};
+CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < {ready};
+CREATE INDEX {p}payments_unpaid ON {p}payments (first_seen) WHERE stage = {expected};
+CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN ({hint}, {review}, {dead});
+CREATE INDEX {p}payments_done ON {p}payments (done_at) WHERE stage = {done} AND record <> '';
+CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = {ready} AND ordered = 1;
 
 -- What the merchant expects to be paid for.
 CREATE TABLE {p}orders (

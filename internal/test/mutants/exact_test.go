@@ -41,17 +41,17 @@ var exactMutants = []mutant{
 	},
 	{
 		"retention erases what is in review", "inbox/retention.go",
-		"WHERE stage = 3 AND record <> '' AND done_at <", "WHERE (stage = 3 OR stage = 4) AND record <> '' AND coalesce(done_at, ready_at) <",
+		"WHERE stage = {done} AND record <> '' AND done_at <", "WHERE (stage = {done} OR stage = {review}) AND record <> '' AND coalesce(done_at, ready_at) <",
 		"./inbox", "TestRetentionSparesWhatWaitsForAPerson$/^pg=false",
 	},
 	{
 		"retention erases what is dead", "inbox/retention.go",
-		"WHERE stage = 3 AND record <> '' AND done_at <", "WHERE (stage = 3 OR stage = 5) AND record <> '' AND coalesce(done_at, ready_at) <",
+		"WHERE stage = {done} AND record <> '' AND done_at <", "WHERE (stage = {done} OR stage = {dead}) AND record <> '' AND coalesce(done_at, ready_at) <",
 		"./inbox", "TestRetentionSparesWhatWaitsForAPerson$/^pg=false",
 	},
 	{
 		"retention erases what is ready", "inbox/retention.go",
-		"WHERE stage = 3 AND record <> '' AND done_at <", "WHERE (stage = 3 OR stage = 2) AND record <> '' AND coalesce(done_at, ready_at) <",
+		"WHERE stage = {done} AND record <> '' AND done_at <", "WHERE (stage = {done} OR stage = {ready}) AND record <> '' AND coalesce(done_at, ready_at) <",
 		"./inbox", "TestRetentionSparesWhatWaitsForAPerson$/^pg=false",
 	},
 	{
@@ -121,12 +121,12 @@ var exactMutants = []mutant{
 	},
 	{
 		"reconciliation reads every link that was never paid", "inbox/reconcile.go",
-		"WHERE stage = 0 AND own = 1 AND first_seen", "WHERE stage + 0 = 0 AND own = 1 AND first_seen",
+		"WHERE stage = {expected} AND own = 1 AND first_seen", "WHERE stage + 0 = {expected} AND own = 1 AND first_seen",
 		"./inbox", "TestStatusIsBounded$/^pg=false",
 	},
 	{
 		"a proof reads and sorts every link that was never paid", "inbox/loss.go",
-		"WHERE stage = 0 AND own = 1 AND first_seen", "WHERE stage + 0 = 0 AND own = 1 AND first_seen",
+		"WHERE stage = {expected} AND own = 1 AND first_seen", "WHERE stage + 0 = {expected} AND own = 1 AND first_seen",
 		"./inbox", "TestStatusIsBounded$/^pg=false",
 	},
 }

@@ -20,12 +20,12 @@ var inboxMutants = []mutant{
 	},
 	{
 		"the fence lets an old claim through", "inbox/claim.go",
-		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2", "reason = '' WHERE payment_id = ?1 AND ?2 > 0 AND stage + 0 = 2",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}", "reason = '' WHERE payment_id = ?1 AND ?2 > 0 AND stage + 0 = {ready}",
 		"./inbox", "TestStopped$/^BeforeTheFence$/^ClaimedAgain",
 	},
 	{
 		"the fence does not look at the stage", "inbox/claim.go",
-		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2", "reason = '' WHERE payment_id = ?1 AND attempt = ?2",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}", "reason = '' WHERE payment_id = ?1 AND attempt = ?2",
 		"./inbox", "TestStopped$/^BeforeTheFence$/^SetAside",
 	},
 	{
@@ -205,8 +205,8 @@ var inboxMutants = []mutant{
 	},
 	{
 		"those in doubt are given up as well", "inbox/evict.go",
-		"AND p.confirm = {rejected}\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0 AND q.confirm = {rejected}\n",
-		"\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN (1, 4, 5) AND q.stage = 1 AND q.own = 0\n",
+		"AND p.confirm = {rejected}\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0 AND q.confirm = {rejected}\n",
+		"\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
@@ -281,7 +281,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a webhook is forgotten that comes when its hint is given up", "inbox/store_postgres.go",
-		"AND stage + 0 = 1 AND confirm = {rejected}\n", "AND stage + 0 = 1 AND confirm > {unknown}\n",
+		"AND stage + 0 = {hint} AND confirm = {rejected}\n", "AND stage + 0 = {hint} AND confirm > {unknown}\n",
 		"./inbox", "TestNamedWhileGivenUp$",
 	},
 	{
@@ -311,7 +311,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"what is in review is not looked at again", "inbox/store.go",
-		" OR p.stage + 0 = 4 AND p.record <> ?3)", ")",
+		" OR p.stage + 0 = {review} AND p.record <> ?3)", ")",
 		"./inbox/inboxtest", "TestSQLite$/^SecondRecordRevivesReview",
 	},
 	{

@@ -30,7 +30,7 @@ var modelMutants = []mutant{
 	},
 	{
 		"a late handler grants what another one has granted", "inbox/claim.go",
-		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2", "reason = '' WHERE payment_id = ?1 AND ?2 > 0",
+		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}", "reason = '' WHERE payment_id = ?1 AND ?2 > 0",
 		"./inbox", "TestFailpoints$/^PostgreSQL$/^Claimed$/^Webhook$/^delay",
 	},
 	{
@@ -45,7 +45,7 @@ var modelMutants = []mutant{
 	},
 	{
 		"a decision by hand leaves the old tries", "inbox/manual.go",
-		"SET stage = 2, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = 5", "SET stage = 2, run_at = {now}, wait = 0 WHERE payment_id = ?1 AND stage = 5",
+		"SET stage = {ready}, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = {dead}", "SET stage = {ready}, run_at = {now}, wait = 0 WHERE payment_id = ?1 AND stage = {dead}",
 		"./inbox/inboxtest", "TestSQLite$/^HandlerGivesUp",
 	},
 	{
@@ -60,12 +60,12 @@ var modelMutants = []mutant{
 	},
 	{
 		"anyone who is late sets a payment aside that another one has", "inbox/claim.go",
-		"reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = 2`\n)", "reason = ?3 WHERE payment_id = ?1 AND ?2 > 0`\n)",
+		"reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`\n)", "reason = ?3 WHERE payment_id = ?1 AND ?2 > 0`\n)",
 		"./inbox", "TestLinearizable$",
 	},
 	{
 		"anyone who decides does not look at the stage", "inbox/manual.go",
-		"approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = 4 AND", "approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > 3 AND",
+		"approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = {review} AND", "approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > {done} AND",
 		"./inbox", "TestLinearizable$",
 	},
 }
