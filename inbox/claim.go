@@ -34,18 +34,18 @@ const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 	RETURNING payment_id, attempt, tries, approved, record, order_id, identifier, amount, items`
 
 // Of one identifier only the earliest that is ready may be claimed.
-const sqlInOrder = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = {ready} AND q.ordered = 1 AND q.identifier = p.identifier
+const sqlSerialize = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = {ready} AND q.serialized = 1 AND q.identifier = p.identifier
 	AND (q.ready_at < p.ready_at OR q.ready_at = p.ready_at AND q.{tie} < p.{tie})))`
 
-// sqlPutInOrder is for payments that were accepted while order did not matter.
-const sqlPutInOrder = `UPDATE {p}payments SET ordered = 1 WHERE payment_id IN
-	(SELECT p.payment_id FROM {p}payments p WHERE p.ordered = 0 AND /*stage*/ {skip})`
+// sqlSerializeExisting is for payments that were accepted while order did not matter.
+const sqlSerializeExisting = `UPDATE {p}payments SET serialized = 1 WHERE payment_id IN
+	(SELECT p.payment_id FROM {p}payments p WHERE p.serialized = 0 AND /*stage*/ {skip})`
 
-// putInOrder prepares what is not done yet for Config.InOrder. It finds each by an index.
-func (b *Inbox) putInOrder(ctx context.Context) error {
+// serializeExisting prepares what is not done yet for Config.SerializeByIdentifier. It finds each by an index.
+func (b *Inbox) serializeExisting(ctx context.Context) error {
 	for _, stage := range []string{"p.stage < {ready}", "p.stage = {ready}", "p.stage IN ({hint}, {review}, {dead})"} {
-		if _, err := b.store.ledger().execLong(ctx, b.d.words(strings.Replace(sqlPutInOrder, "/*stage*/", stage, 1))); err != nil {
-			return fmt.Errorf("inbox: Config.InOrder: %w", err)
+		if _, err := b.store.ledger().execLong(ctx, b.d.words(strings.Replace(sqlSerializeExisting, "/*stage*/", stage, 1))); err != nil {
+			return fmt.Errorf("inbox: Config.SerializeByIdentifier: %w", err)
 		}
 	}
 	return nil
@@ -53,8 +53,8 @@ func (b *Inbox) putInOrder(ctx context.Context) error {
 
 func (b *Inbox) sqlClaim() string {
 	order := ""
-	if b.cfg.InOrder {
-		order = sqlInOrder
+	if b.cfg.SerializeByIdentifier {
+		order = sqlSerialize
 	}
 	return b.d.sql(strings.Replace(sqlClaim, "/*order*/", order, 1))
 }
@@ -90,13 +90,13 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 // The handler's transaction begins with the fence. It must touch exactly one row, or
 // somebody else has claimed the payment since.
 const (
-	sqlFence = `UPDATE {p}payments SET stage = {done}, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
-	sqlLater = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, wait = ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
+	sqlFence      = `UPDATE {p}payments SET stage = {done}, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
+	sqlReschedule = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, wait = ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
 	// A claim whose handler has not begun ends without a receipt: nothing has run. leased makes
 	// it harmless to do twice.
 	sqlGiveBack = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?3, wait = ?3, tries = tries - 1, reason = ?4
 		WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready} AND leased > 0 RETURNING payment_id`
-	sqlAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
+	sqlSetAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
 )
 
 // A run that did not succeed is kept among the receipts, with its attempt.
@@ -121,7 +121,7 @@ func (b *Inbox) fenced(ctx context.Context, c *claim, outcome Outcome, reason, s
 		return err
 	}
 	if outcome == OutcomeReview {
-		if err := b.lookAgain(ctx, tx, c); err != nil {
+		if err := b.reviseRecord(ctx, tx, c); err != nil {
 			return err
 		}
 	}
@@ -133,11 +133,11 @@ const sqlLatest = `SELECT r.channel, r.body FROM {p}receipts r JOIN {p}payments 
 		WHERE r.receipt_id = (SELECT max(l.receipt_id) FROM {p}receipts l WHERE l.payment_id = ?1 AND l.outcome = 'differs')
 		AND r.body <> p.record AND p.stage + 0 = {review}`
 
-// lookAgain gives a payment that goes to review its latest record if another one came
+// reviseRecord gives a payment that goes to review its latest record if another one came
 // while it waited for its handler: the first may have been that of a voucher that
 // failed. An acceptance does not touch a row that a handler may have locked.
-func (b *Inbox) lookAgain(ctx context.Context, tx *sql.Tx, c *claim) error {
-	if err := b.d.oneByOne(ctx, tx, c.id); err != nil {
+func (b *Inbox) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) error {
+	if err := b.d.lockPayment(ctx, tx, c.id); err != nil {
 		return err
 	}
 	var channel Channel
@@ -156,27 +156,27 @@ func (b *Inbox) lookAgain(ctx context.Context, tx *sql.Tx, c *claim) error {
 	if _, err := tx.ExecContext(ctx, b.d.sql(sqlKeepFirst), c.id); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, b.d.sql(sqlRaise), c.id, channel, body, identifierKey(p.Identifier))
+	_, err = tx.ExecContext(ctx, b.d.sql(sqlPromote), c.id, channel, body, identifierKey(p.Identifier))
 	return err
 }
 
-// aside puts a claimed payment into review or among the dead, unless the fence is gone.
-func (b *Inbox) aside(ctx context.Context, c *claim, stage Stage, reason string) error {
+// setAside puts a claimed payment into review or among the dead, unless the fence is gone.
+func (b *Inbox) setAside(ctx context.Context, c *claim, stage Stage, reason string) error {
 	outcome := OutcomeReview
 	if stage == StageDead {
 		outcome = OutcomeDead
 	}
-	return b.fenced(ctx, c, outcome, reason, sqlAside, stage)
+	return b.fenced(ctx, c, outcome, reason, sqlSetAside, stage)
 }
 
-// later lets a claimed payment run again after wait µs; uncounted if it is not to
+// reschedule lets a claimed payment run again after wait µs; uncounted if it is not to
 // count as a try.
-func (b *Inbox) later(ctx context.Context, c *claim, wait int64, reason string, uncounted bool) error {
+func (b *Inbox) reschedule(ctx context.Context, c *claim, wait int64, reason string, uncounted bool) error {
 	back, outcome := 0, OutcomeFailed
 	if uncounted {
 		back, outcome = 1, OutcomeSnoozed
 	}
-	return b.fenced(ctx, c, outcome, reason, sqlLater, wait, back)
+	return b.fenced(ctx, c, outcome, reason, sqlReschedule, wait, back)
 }
 
 // giveBack lets a claimed payment whose handler has not begun run after wait µs. It goes by

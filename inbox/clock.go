@@ -38,16 +38,16 @@ const (
 	// would come before it. These are windows over one set, since the planner cannot know how
 	// many are ahead and would join 50,000 of them row by row.
 	sqlMoveBack = `WITH t AS (SELECT {now} AS now),
-		l AS (SELECT p.payment_id, p.{tie} AS tie, p.identifier, p.ordered, p.run_at, p.ready_at, ` + waitBegun + ` AS begun
+		l AS (SELECT p.payment_id, p.{tie} AS tie, p.identifier, p.serialized, p.run_at, p.ready_at, ` + waitBegun + ` AS begun
 			FROM {p}payments p, t WHERE ` + aheadReady + ` {skip}),
-		u AS (SELECT l.payment_id, l.tie, l.identifier, l.ordered, l.run_at, l.ready_at, l.begun, 1 AS mine FROM l
-			UNION ALL SELECT q.payment_id, q.{tie}, q.identifier, q.ordered, q.run_at, q.ready_at, 0, 0
-			FROM {p}payments q WHERE q.stage = {ready} AND q.ordered = 1 AND q.identifier <> ''),
+		u AS (SELECT l.payment_id, l.tie, l.identifier, l.serialized, l.run_at, l.ready_at, l.begun, 1 AS mine FROM l
+			UNION ALL SELECT q.payment_id, q.{tie}, q.identifier, q.serialized, q.run_at, q.ready_at, 0, 0
+			FROM {p}payments q WHERE q.stage = {ready} AND q.serialized = 1 AND q.identifier <> ''),
 		m AS (SELECT u.payment_id, u.mine, u.run_at, u.ready_at, u.begun,
 			coalesce(max(CASE WHEN u.ready_at <= t.now THEN u.ready_at END) OVER who, 0)
-				+ row_number() OVER (PARTITION BY u.identifier, u.ordered ORDER BY u.ready_at, u.tie) AS last,
-			sum(CASE WHEN u.ready_at <= t.now OR u.ordered = 0 OR u.identifier = '' THEN 0 WHEN u.mine = 1 THEN -1 ELSE 1 END) OVER who AS held
-			FROM u, t WINDOW who AS (PARTITION BY u.identifier, u.ordered))
+				+ row_number() OVER (PARTITION BY u.identifier, u.serialized ORDER BY u.ready_at, u.tie) AS last,
+			sum(CASE WHEN u.ready_at <= t.now OR u.serialized = 0 OR u.identifier = '' THEN 0 WHEN u.mine = 1 THEN -1 ELSE 1 END) OVER who AS held
+			FROM u, t WINDOW who AS (PARTITION BY u.identifier, u.serialized))
 		UPDATE {p}payments AS p SET run_at = CASE WHEN m.begun > t.now THEN m.run_at - ?1 ELSE m.run_at END,
 			ready_at = CASE WHEN m.ready_at <= t.now THEN m.ready_at WHEN m.ready_at - ?1 > m.last THEN m.ready_at - ?1 ELSE m.last END
 		FROM m, t WHERE p.payment_id = m.payment_id AND m.mine = 1 AND m.held <= 0`

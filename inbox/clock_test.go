@@ -137,7 +137,7 @@ func TestClockSetBackKeepsWaits(t *testing.T) {
 // that come afterwards.
 func TestClockSetBackKeepsOrder(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
-		s := newStand(t, pg, func(c *inbox.Config) { c.InOrder = true })
+		s := newStand(t, pg, func(c *inbox.Config) { c.SerializeByIdentifier = true })
 		var want []string
 		accept := func(n int) {
 			p := nthPayment(n)
@@ -168,7 +168,7 @@ func TestClockSetBackKeepsOrder(t *testing.T) {
 // only the later ones are dated in the future, and one of somebody else's is further ahead.
 func TestClockSetBackBetweenPayments(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
-		s := newStand(t, pg, func(c *inbox.Config) { c.InOrder = true })
+		s := newStand(t, pg, func(c *inbox.Config) { c.SerializeByIdentifier = true })
 		want, set := s.halfAhead()
 		require.NoError(t, inbox.LookAtClock(s.box))
 		require.Less(t, s.status().OldestReady, time.Hour, "nothing is dated earlier than need be")
@@ -180,7 +180,7 @@ func TestClockSetBackBetweenPayments(t *testing.T) {
 // TestClockSetBackUnderAHandler: a payment that the look cannot move, since its handler has its row, is handed over
 // before the later ones of its identifier if that handler fails.
 func TestClockSetBackUnderAHandler(t *testing.T) {
-	s := newStand(t, true, func(c *inbox.Config) { c.InOrder = true })
+	s := newStand(t, true, func(c *inbox.Config) { c.SerializeByIdentifier = true })
 	want, _ := s.halfAhead()
 	tx, err := s.ledger.Begin()
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -106,10 +107,10 @@ type Config struct {
 	// Concurrency is how many handlers run at once. Default 8; on SQLite, whose file has
 	// one writer, they run one after the other.
 	Concurrency int
-	// InOrder hands over the payments of one identifier one after another, in the order
+	// SerializeByIdentifier hands over the payments of one identifier one after another, in the order
 	// of arrival: the next one waits until the one before is done, in review or dead.
 	// All replicas must agree on it.
-	InOrder bool
+	SerializeByIdentifier bool
 	// HandlerTimeout bounds one run of the handler. Default 30 s.
 	HandlerTimeout time.Duration
 	// MaxAttempts is how often a payment's handler is started until the payment is dead.
@@ -166,39 +167,23 @@ type Product struct {
 }
 
 func (cfg Config) withDefaults() Config {
-	if cfg.TablePrefix == "" {
-		cfg.TablePrefix = DefaultTablePrefix
-	}
-	for _, d := range []struct {
-		field *time.Duration
-		def   time.Duration
-	}{
-		{&cfg.HandlerTimeout, 30 * time.Second}, {&cfg.BackoffMin, time.Second}, {&cfg.BackoffMax, 10 * time.Minute},
-		{&cfg.ReconcileEvery, 15 * time.Minute}, {&cfg.OutstandingFor, 7 * 24 * time.Hour}, {&cfg.KeepBodies, 90 * 24 * time.Hour},
-	} {
-		if *d.field == 0 {
-			*d.field = d.def
-		}
-	}
-	for _, n := range []struct {
-		field *int
-		def   int
-	}{{&cfg.Concurrency, 8}, {&cfg.MaxAttempts, 12}, {&cfg.MaxHints, 10_000}} {
-		if *n.field == 0 {
-			*n.field = n.def
-		}
-	}
+	cfg.TablePrefix = cmp.Or(cfg.TablePrefix, DefaultTablePrefix)
+	cfg.HandlerTimeout = cmp.Or(cfg.HandlerTimeout, 30*time.Second)
+	cfg.MaxAttempts = cmp.Or(cfg.MaxAttempts, 12)
+	cfg.BackoffMin = cmp.Or(cfg.BackoffMin, time.Second)
+	cfg.BackoffMax = cmp.Or(cfg.BackoffMax, 10*time.Minute)
+	cfg.ConfirmRate = cmp.Or(cfg.ConfirmRate, 10)
+	cfg.MaxHints = cmp.Or(cfg.MaxHints, 10_000)
+	cfg.ReconcileEvery = cmp.Or(cfg.ReconcileEvery, 15*time.Minute)
+	cfg.OutstandingFor = cmp.Or(cfg.OutstandingFor, 7*24*time.Hour)
+	cfg.KeepBodies = cmp.Or(cfg.KeepBodies, 90*24*time.Hour)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	cfg.Concurrency = cmp.Or(cfg.Concurrency, 8)
 	if cfg.SQLite != nil {
 		cfg.Concurrency = 1 // a handler's transaction is the file's one writer
 	}
-	if cfg.ConfirmRate == 0 {
-		cfg.ConfirmRate = 10
-	}
 	if cfg.NotPaidCodes == nil {
 		cfg.NotPaidCodes = []string{"PAYMENT_NOT_PAID"}
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.Default()
 	}
 	return cfg
 }

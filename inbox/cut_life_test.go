@@ -102,7 +102,7 @@ func (l *life) live() {
 
 func (l *life) config(db *sql.DB) inbox.Config {
 	return inbox.WithLease(inbox.Config{
-		DB: db, TablePrefix: l.prefix, Client: oddClient{l.client}, Handler: l.handle, InOrder: l.inOrder, Concurrency: 1,
+		DB: db, TablePrefix: l.prefix, Client: oddClient{l.client}, Handler: l.handle, SerializeByIdentifier: l.inOrder, Concurrency: 1,
 		BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond, MaxHints: 2, KeepBodies: time.Millisecond,
 		Logger: slog.New(slog.DiscardHandler),
 	}, cutLease)

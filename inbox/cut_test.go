@@ -174,7 +174,7 @@ func TestCuts(t *testing.T) {
 				running.Go(func() {
 					atOnce <- struct{}{}
 					defer func() { <-atOnce }()
-					t.Run(fmt.Sprintf("InOrder=%t/%s/%d", inOrder, at, n), func(t *testing.T) {
+					t.Run(fmt.Sprintf("SerializeByIdentifier=%t/%s/%d", inOrder, at, n), func(t *testing.T) {
 						for _, one := range c.all {
 							t.Logf("cut %s: %s", at, one.statement)
 						}

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// dedicated is a connection that is kept out of the pool for one kind of statement, so that
+// dedicatedConn is a connection that is kept out of the pool for one kind of statement, so that
 // handlers cannot take it. All inboxes of one pool share it, see reservation.
 //
 // Nothing is ever set for its session: behind a pooler the next transaction of the session
 // may be another program's. What its statements need is set for their transaction, see begin.
-type dedicated struct {
+type dedicatedConn struct {
 	db      *sql.DB
 	turn    chan struct{} // holds one value while somebody uses what follows
 	conn    *sql.Conn
@@ -21,8 +21,8 @@ type dedicated struct {
 	planned time.Time // when its plans were last discarded
 }
 
-func newDedicated(db *sql.DB, conn *sql.Conn) *dedicated {
-	return &dedicated{db: db, conn: conn, turn: make(chan struct{}, 1)}
+func newDedicatedConn(db *sql.DB, conn *sql.Conn) *dedicatedConn {
+	return &dedicatedConn{db: db, conn: conn, turn: make(chan struct{}, 1)}
 }
 
 // idleLimit is how long a transaction of the inbox's own may be silent. If this process is
@@ -44,14 +44,14 @@ const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; " +
 	"SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; " +
 	"SET LOCAL idle_in_transaction_session_timeout = '" + idleLimit + "'; SET LOCAL lock_timeout = '250ms'"
 
-// maxCrossed bounds how often a transaction is repeated that the server undid.
-const maxCrossed = 10
+// maxDeadlockRetries bounds how often a transaction is repeated that the server undid.
+const maxDeadlockRetries = 10
 
 // do makes d a retrier: fn is a transaction, and gets the context that bounds it.
-func (d *dedicated) do(ctx context.Context, fn func(context.Context, rowQuerier) error) error {
+func (d *dedicatedConn) do(ctx context.Context, fn func(context.Context, rowQuerier) error) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	return d.retry(ctx, func(d *dedicated) error {
+	return d.retry(ctx, func(d *dedicatedConn) error {
 		return d.inTx(ctx, func(c *sql.Conn) error { return fn(ctx, c) })
 	})
 }
@@ -60,7 +60,7 @@ func (d *dedicated) do(ctx context.Context, fn func(context.Context, rowQuerier)
 // turns out to be dead, and again if the server undid what fn did in favor of another
 // transaction, or if a row was locked. So what fn does must be harmless to do twice, and fn may
 // write to nothing outside itself but what has committed: what a try leaves there, the next try adds to.
-func (d *dedicated) retry(ctx context.Context, fn func(*dedicated) error) error {
+func (d *dedicatedConn) retry(ctx context.Context, fn func(*dedicatedConn) error) error {
 	err := d.inTurn(ctx, fn)
 	for hasState(err, lockTimeout) && ctx.Err() == nil {
 		err = d.inTurn(ctx, fn) // after those who wait: another inbox's rows may be free
@@ -68,7 +68,7 @@ func (d *dedicated) retry(ctx context.Context, fn func(*dedicated) error) error 
 	return err
 }
 
-func (d *dedicated) inTurn(ctx context.Context, fn func(*dedicated) error) error {
+func (d *dedicatedConn) inTurn(ctx context.Context, fn func(*dedicatedConn) error) error {
 	select {
 	case d.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -82,7 +82,7 @@ func (d *dedicated) inTurn(ctx context.Context, fn func(*dedicated) error) error
 		err := fn(d)
 		// Groups are sorted, which makes deadlocks rare and does not rule them out: in what
 		// order an UPDATE locks its rows is up to the planner.
-		for ; crossed(err) && undone < maxCrossed; undone++ {
+		for ; isDeadlock(err) && undone < maxDeadlockRetries; undone++ {
 			err = fn(d)
 		}
 		if err == nil || d.conn.PingContext(ctx) == nil {
@@ -97,7 +97,7 @@ func (d *dedicated) inTurn(ctx context.Context, fn func(*dedicated) error) error
 }
 
 // inTx calls fn in a transaction, see begin, and commits it unless there is an error.
-func (d *dedicated) inTx(ctx context.Context, fn func(*sql.Conn) error) error {
+func (d *dedicatedConn) inTx(ctx context.Context, fn func(*sql.Conn) error) error {
 	committed := false
 	defer func() {
 		if !committed {
@@ -116,7 +116,7 @@ func (d *dedicated) inTx(ctx context.Context, fn func(*sql.Conn) error) error {
 }
 
 // rollBack ends a transaction that may have begun; if it cannot, the connection ends.
-func (d *dedicated) rollBack(ctx context.Context) {
+func (d *dedicatedConn) rollBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if _, err := d.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
@@ -127,7 +127,7 @@ func (d *dedicated) rollBack(ctx context.Context) {
 // replan makes the server plan again: after each doubling of the uses, while the tables may
 // be young, and once a minute. Which row by row it chooses still depends on what the planner
 // takes the tables' size for, and planning each time was measured to cost a third of a group.
-func (d *dedicated) replan() string {
+func (d *dedicatedConn) replan() string {
 	d.uses++
 	if d.uses&(d.uses-1) != 0 && time.Since(d.planned) < time.Minute {
 		return ""
@@ -136,7 +136,7 @@ func (d *dedicated) replan() string {
 	return "; DISCARD PLANS"
 }
 
-func (d *dedicated) connect(ctx context.Context) error {
+func (d *dedicatedConn) connect(ctx context.Context) error {
 	if d.conn != nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func discard(c *sql.Conn) {
 }
 
 // close gives the connection back to the pool.
-func (d *dedicated) close() error {
+func (d *dedicatedConn) close() error {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
 	if d.conn == nil {

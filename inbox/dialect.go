@@ -21,15 +21,15 @@ const (
 
 // dialect turns the one set of statements into a database's own words.
 type dialect struct {
-	name    Dialect
-	now     string        // microseconds since 1970, of the database's clock
-	skip    string        // passes over rows that others have locked
-	list    string        // the strings of the JSON array ?1
-	ordered string        // whether new payments wait for earlier ones of their identifier: 1 or 0
-	tie     string        // the column that orders payments first seen at the same time
-	limit   time.Duration // see pool.bound
-	replace *strings.Replacer
-	known   sync.Map // of the statements that are constants: what sql has made of them
+	name       Dialect
+	now        string        // microseconds since 1970, of the database's clock
+	skip       string        // passes over rows that others have locked
+	list       string        // the strings of the JSON array ?1
+	serialized string        // whether new payments wait for earlier ones of their identifier: 1 or 0
+	tie        string        // the column that orders payments first seen at the same time
+	limit      time.Duration // see pool.bound
+	replace    *strings.Replacer
+	known      sync.Map // of the statements that are constants: what sql has made of them
 }
 
 const (
@@ -40,9 +40,9 @@ const (
 )
 
 func newDialect(name Dialect, prefix string, inOrder bool) *dialect {
-	d := &dialect{name: name, ordered: "0", limit: statementTimeout}
+	d := &dialect{name: name, serialized: "0", limit: statementTimeout}
 	if inOrder {
-		d.ordered = "1"
+		d.serialized = "1"
 	}
 	switch name {
 	case DialectPostgreSQL:
@@ -54,7 +54,7 @@ func newDialect(name Dialect, prefix string, inOrder bool) *dialect {
 		d.list = "SELECT value FROM json_each(?1)"
 	}
 	words := []string{
-		"{p}", prefix, "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list, "{ordered}", d.ordered,
+		"{p}", prefix, "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list, "{serialized}", d.serialized,
 		"{first}", "(r.outcome = 'accepted' OR r.outcome = 'review' AND r.channel <> 0)",
 		"{new}", "WHERE NOT EXISTS (SELECT 1 FROM " + prefix + "payments q WHERE q.payment_id = ?1)",
 	}
@@ -72,7 +72,7 @@ var parameter = regexp.MustCompile(`\?(\d+)`)
 
 // sql is the statement for this database: {p} is the table prefix, {now} the clock,
 // {skip} the row locks, {tie} what orders within one tick, {list} the strings of the JSON
-// array ?1, {ordered} whether order matters, {first} the receipts r that hold a first
+// array ?1, {serialized} whether order matters, {first} the receipts r that hold a first
 // record, {new} the condition that the payment is not there, ?1 a parameter. The names of the
 // stages, as {ready}, and of the states of a confirm, as {rejected}, are their numbers.
 func (d *dialect) sql(statement string) string {
@@ -104,16 +104,16 @@ func validPrefix(prefix string) error {
 	return nil
 }
 
-// sqlOneByOne waits for the transactions that have run it for the same payment. No handler
+// sqlLockPayment waits for the transactions that have run it for the same payment. No handler
 // is among them.
-const sqlOneByOne = `SELECT pg_advisory_xact_lock(hashtextextended('{p}payments ' || ?1, 0))`
+const sqlLockPayment = `SELECT pg_advisory_xact_lock(hashtextextended('{p}payments ' || ?1, 0))`
 
-// oneByOne lets one transaction at a time decide what follows from a record that differs.
+// lockPayment lets one transaction at a time decide what follows from a record that differs.
 // On SQLite there is one writer in any case.
-func (d *dialect) oneByOne(ctx context.Context, x execer, id string) error {
+func (d *dialect) lockPayment(ctx context.Context, x execer, id string) error {
 	if d.name == DialectSQLite {
 		return nil
 	}
-	_, err := x.ExecContext(ctx, d.sql(sqlOneByOne), id)
+	_, err := x.ExecContext(ctx, d.sql(sqlLockPayment), id)
 	return err
 }

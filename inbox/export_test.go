@@ -111,11 +111,11 @@ func ClaimAll(b *Inbox) ([]Claim, error) {
 }
 
 // Handle hands a claimed payment over, also if it is late.
-func Handle(b *Inbox, c *Claim) { b.run(context.Background(), &c.claim) }
+func Handle(b *Inbox, c *Claim) { b.runClaim(context.Background(), &c.claim) }
 
 // ConfirmDue confirms what is due, at any rate.
 func ConfirmDue(b *Inbox) error {
-	b.own, b.unknown, b.sweep = rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9)
+	b.ownLimit, b.hintLimit, b.sweepLimit = rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9)
 	_, err := b.confirmDue(context.Background())
 	return err
 }
@@ -145,8 +145,8 @@ const (
 // the record of it.
 func HandleOnce(b *Inbox, c *Claim) (ended string, err error) {
 	ctx := context.Background()
-	result := b.try(ctx, &c.claim)
-	err = b.record(ctx, &c.claim, result)
+	result := b.attempt(ctx, &c.claim)
+	err = b.settle(ctx, &c.claim, result)
 	if result == nil {
 		return EndedDone, err
 	}

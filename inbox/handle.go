@@ -56,24 +56,24 @@ type reviewError struct{ reason Reason }
 
 func (e *reviewError) Error() string { return "inbox: review: " + string(e.reason) }
 
-// run brings one claimed payment a step further and records the result. It does not
+// runClaim brings one claimed payment a step further and records the result. It does not
 // end early with ctx: a hand-over is finished or times out.
-func (b *Inbox) run(ctx context.Context, c *claim) {
+func (b *Inbox) runClaim(ctx context.Context, c *claim) {
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
-	err := b.try(ctx, c)
+	err := b.attempt(ctx, c)
 	if err == nil { // the commit has recorded it
 		b.granted(ctx, c, time.Since(began))
 		return
 	}
 	record, done := context.WithTimeout(ctx, recordTimeout)
 	defer done()
-	recordErr := b.record(record, c, err)
+	recordErr := b.settle(record, c, err)
 	// The database may be restarting: a payment should not wait for its lease because of
 	// a second without it.
 	for failures := 0; recordErr != nil && record.Err() == nil; failures++ {
 		pause(record, backoff.Delay(failures, tick/4, 2*time.Second, backoff.Jitter()), nil)
-		recordErr = b.record(record, c, err)
+		recordErr = b.settle(record, c, err)
 	}
 	if recordErr != nil {
 		// The row stays claimed until its lease ends; then it is tried again.
@@ -88,7 +88,7 @@ func (b *Inbox) granted(ctx context.Context, c *claim, took time.Duration) {
 		slog.Int("attempt", c.tries), slog.Duration("took", took))
 }
 
-func (b *Inbox) try(ctx context.Context, c *claim) error {
+func (b *Inbox) attempt(ctx context.Context, c *claim) error {
 	switch {
 	case c.broken != nil:
 		return &reviewError{ReasonUnreadable}
@@ -97,10 +97,10 @@ func (b *Inbox) try(ctx context.Context, c *claim) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.HandlerTimeout)
 	defer cancel()
-	err := b.transact(ctx, c)
-	for undone := 0; undoneByServer(err) && undone < maxCrossed && ctx.Err() == nil; undone++ {
+	err := b.inTransaction(ctx, c)
+	for undone := 0; undoneByServer(err) && undone < maxDeadlockRetries && ctx.Err() == nil; undone++ {
 		pause(ctx, backoff.Delay(undone, time.Millisecond, tick/4, backoff.Jitter()), nil)
-		err = b.transact(ctx, c)
+		err = b.inTransaction(ctx, c)
 	}
 	return err
 }
@@ -109,11 +109,11 @@ func (b *Inbox) try(ctx context.Context, c *claim) error {
 // no try: nothing is wrong with the payment or with its handler.
 func undoneByServer(err error) bool {
 	_, cancelled := errors.AsType[*cancelError](err)
-	return crossed(err) && !cancelled
+	return isDeadlock(err) && !cancelled
 }
 
-// transact is the fence, the guard, the handler and the commit.
-func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
+// inTransaction is the fence, the guard, the handler and the commit.
+func (b *Inbox) inTransaction(ctx context.Context, c *claim) (err error) {
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
 		return notBegun(err)
@@ -125,7 +125,7 @@ func (b *Inbox) transact(ctx context.Context, c *claim) (err error) {
 	if err := b.guard(ctx, tx, c); err != nil {
 		return err
 	}
-	if err := b.handle(ctx, tx, c); err != nil {
+	if err := b.callHandler(ctx, tx, c); err != nil {
 		return err
 	}
 	if err := b.cfg.hook.after(stepHandled, b.stillFenced(ctx, tx, c)); err != nil {
@@ -196,8 +196,8 @@ func (b *Inbox) guard(ctx context.Context, tx *sql.Tx, c *claim) error {
 	return nil
 }
 
-// handle calls the merchant's code. A panic is an error of this one payment.
-func (b *Inbox) handle(ctx context.Context, tx *sql.Tx, c *claim) (err error) {
+// callHandler calls the merchant's code. A panic is an error of this one payment.
+func (b *Inbox) callHandler(ctx context.Context, tx *sql.Tx, c *claim) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("inbox: the handler panicked: %v\n%s", p, debug.Stack())
@@ -209,9 +209,9 @@ func (b *Inbox) handle(ctx context.Context, tx *sql.Tx, c *claim) (err error) {
 	return err
 }
 
-// record writes down how a run ended. After success there is nothing to write: the
+// settle writes down how a run ended. After success there is nothing to write: the
 // commit did.
-func (b *Inbox) record(ctx context.Context, c *claim, err error) error {
+func (b *Inbox) settle(ctx context.Context, c *claim, err error) error {
 	if err == nil || errors.Is(err, errFenced) {
 		return nil
 	}
@@ -221,14 +221,14 @@ func (b *Inbox) record(ctx context.Context, c *claim, err error) error {
 	}
 	if review, ok := errors.AsType[*reviewError](err); ok {
 		log(slog.LevelWarn, "depositpay: a payment needs a look")
-		return b.aside(ctx, c, StageReview, string(review.reason))
+		return b.setAside(ctx, c, StageReview, string(review.reason))
 	}
 	if cancel, ok := errors.AsType[*cancelError](err); ok {
 		log(slog.LevelError, "depositpay: a payment is given up")
-		return b.aside(ctx, c, StageDead, reasonText(cancel.err))
+		return b.setAside(ctx, c, StageDead, reasonText(cancel.err))
 	}
 	if snooze, ok := errors.AsType[*snoozeError](err); ok {
-		return b.later(ctx, c, max(0, snooze.wait).Microseconds(), "snoozed", true)
+		return b.reschedule(ctx, c, max(0, snooze.wait).Microseconds(), "snoozed", true)
 	}
 	if _, ok := errors.AsType[*notBegunError](err); ok {
 		log(slog.LevelWarn, "depositpay: the database gave a handler no transaction; it will run later, and no try is counted; "+
@@ -237,15 +237,15 @@ func (b *Inbox) record(ctx context.Context, c *claim, err error) error {
 	}
 	if undoneByServer(err) {
 		log(slog.LevelWarn, "depositpay: the database undid a handler's transaction again and again because of others; it will run again, and no try is counted")
-		return b.later(ctx, c, backoff.Delay(0, b.cfg.BackoffMin, b.cfg.BackoffMax, backoff.Jitter()).Microseconds(), reasonText(err), true)
+		return b.reschedule(ctx, c, backoff.Delay(0, b.cfg.BackoffMin, b.cfg.BackoffMax, backoff.Jitter()).Microseconds(), reasonText(err), true)
 	}
 	if c.tries >= b.cfg.MaxAttempts {
 		log(slog.LevelError, "depositpay: a payment is given up")
-		return b.aside(ctx, c, StageDead, reasonText(err))
+		return b.setAside(ctx, c, StageDead, reasonText(err))
 	}
 	log(slog.LevelWarn, "depositpay: a handler failed and will run again")
 	wait := backoff.Delay(c.tries-1, b.cfg.BackoffMin, b.cfg.BackoffMax, backoff.Jitter())
-	return b.later(ctx, c, wait.Microseconds(), reasonText(err), false)
+	return b.reschedule(ctx, c, wait.Microseconds(), reasonText(err), false)
 }
 
 const maxReason = 1000

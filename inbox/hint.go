@@ -85,7 +85,7 @@ func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
 	for _, lane := range []struct {
 		own     int
 		limiter *rate.Limiter
-	}{{1, b.own}, {0, b.unknown}} {
+	}{{1, b.ownLimit}, {0, b.hintLimit}} {
 		n := min(confirmBatch, int(lane.limiter.Tokens()))
 		if n <= 0 {
 			continue
@@ -178,12 +178,12 @@ func (b *Inbox) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 	if denied(err) {
 		no = 1
 	}
-	return unpaid, errors.Join(err, b.askedInVain(context.WithoutCancel(ctx), o, wait, absolute, no))
+	return unpaid, errors.Join(err, b.confirmFailed(context.WithoutCancel(ctx), o, wait, absolute, no))
 }
 
-// askedInVain writes down how a confirm ended. If the answer is lost and somebody else has
+// confirmFailed writes down how a confirm ended. If the answer is lost and somebody else has
 // the hint by now, it is named again, whatever Config.MaxHints says: it may be complete.
-func (b *Inbox) askedInVain(ctx context.Context, o owed, wait int64, absolute, no int) error {
+func (b *Inbox) confirmFailed(ctx context.Context, o owed, wait int64, absolute, no int) error {
 	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
 	if err != nil || o.expected || no == 1 {
 		return err

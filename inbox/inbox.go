@@ -27,12 +27,13 @@ type Inbox struct {
 
 	standings standings
 	closing   func() error
-	unknown   *rate.Limiter // confirms of ids that we did not create
-	own       *rate.Limiter // confirms of ids that we created, all of them
-	sweep     *rate.Limiter // those of a reconciliation, which leaves the others a share
 
-	nudge     chan struct{} // something is ready
-	reconcile chan struct{} // a loss is possible
+	hintLimit  *rate.Limiter // confirms of ids that this merchant did not create
+	ownLimit   *rate.Limiter // confirms of ids that this merchant created
+	sweepLimit *rate.Limiter // of these, the ones of a reconciliation, which leaves the others a share
+
+	wakes      chan struct{} // something is ready
+	reconciles chan struct{} // a loss is possible
 
 	mu      sync.Mutex
 	running bool
@@ -74,21 +75,21 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 		return nil, err
 	}
 	b := &Inbox{
-		cfg:       cfg,
-		unknown:   rate.NewLimiter(rate.Limit(cfg.ConfirmRate), max(1, int(cfg.ConfirmRate))),
-		own:       rate.NewLimiter(ownRate, ownRate),
-		sweep:     rate.NewLimiter(sweepRate, sweepRate),
-		nudge:     make(chan struct{}, 1),
-		reconcile: make(chan struct{}, 1),
-		sayFull:   rate.Sometimes{Interval: time.Minute},
-		sayToken:  rate.Sometimes{Interval: time.Hour},
-		recovered: make(chan struct{}),
+		cfg:        cfg,
+		hintLimit:  rate.NewLimiter(rate.Limit(cfg.ConfirmRate), max(1, int(cfg.ConfirmRate))),
+		ownLimit:   rate.NewLimiter(ownRate, ownRate),
+		sweepLimit: rate.NewLimiter(sweepRate, sweepRate),
+		wakes:      make(chan struct{}, 1),
+		reconciles: make(chan struct{}, 1),
+		sayFull:    rate.Sometimes{Interval: time.Minute},
+		sayToken:   rate.Sometimes{Interval: time.Hour},
+		recovered:  make(chan struct{}),
 	}
 	name := DialectPostgreSQL
 	if cfg.SQLite != nil {
 		name = DialectSQLite
 	}
-	b.d = newDialect(name, cfg.TablePrefix, cfg.InOrder)
+	b.d = newDialect(name, cfg.TablePrefix, cfg.SerializeByIdentifier)
 	if err := b.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -133,8 +134,8 @@ func (b *Inbox) prepare(ctx context.Context) error {
 			return errors.Join(err, b.store.close())
 		}
 	}
-	if b.cfg.InOrder {
-		if err := b.putInOrder(ctx); err != nil {
+	if b.cfg.SerializeByIdentifier {
+		if err := b.serializeExisting(ctx); err != nil {
 			return errors.Join(err, b.store.close())
 		}
 	}
@@ -171,7 +172,7 @@ func (b *Inbox) Close() error { return b.closing() }
 // wake tells Run that there may be something to do.
 func (b *Inbox) wake() {
 	select {
-	case b.nudge <- struct{}{}:
+	case b.wakes <- struct{}{}:
 	default:
 	}
 }

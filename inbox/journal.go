@@ -126,7 +126,7 @@ func (b *Inbox) canStore(ctx context.Context) error {
 // is polled until the loss is stored, and AfterPolls does not close the journal before: the
 // report is all there is of such a payment.
 func (b *Inbox) PollLost(ctx context.Context, lost error) error {
-	defer b.askReconcile()
+	defer b.wakeReconcile()
 	write, done := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer done()
 	wait, cancel := context.WithTimeout(ctx, recordTimeout)
@@ -153,7 +153,7 @@ func (b *Inbox) writeLosses(ctx context.Context) error {
 			return fmt.Errorf("inbox: a possible loss is not stored, nothing is polled until it is: %w", err)
 		}
 		b.polls.unwritten = b.polls.unwritten[1:]
-		b.askReconcile()
+		b.wakeReconcile()
 	}
 	return nil
 }
@@ -231,8 +231,8 @@ func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
 	return b.decide(ctx, id, "settle loss", by, sqlSettle)
 }
 
-// strings runs a query for one column.
-func (b *Inbox) strings(ctx context.Context, query string, args ...any) ([]string, error) {
+// queryStrings runs a query for one column.
+func (b *Inbox) queryStrings(ctx context.Context, query string, args ...any) ([]string, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(query), args...)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (b *Inbox) beatStep(ctx context.Context) (more bool, err error) {
 	}
 	dead, err := b.markDead(ctx)
 	if dead > 0 {
-		b.askReconcile()
+		b.wakeReconcile()
 	}
 	return false, err
 }
@@ -115,7 +115,7 @@ func (b *Inbox) recoverPolls(ctx context.Context) error {
 	if _, err := b.markDead(ctx); err != nil {
 		return err
 	}
-	ids, err := b.strings(ctx, sqlAbandoned)
+	ids, err := b.queryStrings(ctx, sqlAbandoned)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (b *Inbox) markDead(ctx context.Context) (dead int, err error) {
 	if b.cfg.SQLite != nil {
 		silence = -1 // the file has one process: nobody else lives
 	}
-	quiet, err := b.strings(ctx, sqlQuiet, silence)
+	quiet, err := b.queryStrings(ctx, sqlQuiet, silence)
 	if err != nil {
 		return 0, err
 	}

@@ -56,8 +56,9 @@ func (k *kept) remove(o op) {
 	defer k.mu.Unlock()
 	key := keptKey{o.ID, o.Body}
 	if _, known := k.records[key]; known {
+		at := slices.Index(k.order, key)
 		delete(k.records, key)
-		k.order = slices.Delete(k.order, slices.Index(k.order, key), slices.Index(k.order, key)+1)
+		k.order = slices.Delete(k.order, at, at+1)
 		k.bytes -= len(o.Body)
 	}
 }
@@ -201,7 +202,7 @@ func (b *Inbox) outageStep(ctx context.Context) (more bool, err error) {
 		return false, nil //nolint:nilerr // see above
 	}
 	if !b.failing.Load() && b.outage.Swap(false) {
-		b.askReconcile()
+		b.wakeReconcile()
 	}
 	return false, nil
 }

@@ -89,7 +89,7 @@ func (b *Inbox) beginProof(ctx context.Context) (*proof, error) {
 func (b *Inbox) toAsk(ctx context.Context, p *proof) ([]owed, error) {
 	if p.losses != nil {
 		var err error
-		switch p.noID, err = b.strings(ctx, sqlNoID, b.cfg.OutstandingFor.Microseconds(), maxNoID+1); {
+		switch p.noID, err = b.queryStrings(ctx, sqlNoID, b.cfg.OutstandingFor.Microseconds(), maxNoID+1); {
 		case err != nil:
 			p.unproven = fmt.Sprintf("the orders without a payment could not be read: %v", err)
 		case len(p.noID) > maxNoID:
@@ -222,7 +222,7 @@ func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
 	if p.unproven != "" || report.StillUnpaid == 0 {
 		return nil
 	}
-	known, err := b.strings(ctx, sqlKnown)
+	known, err := b.queryStrings(ctx, sqlKnown)
 	if err != nil {
 		return fmt.Errorf("inbox: a payment that is complete: %w", err)
 	}
@@ -235,7 +235,7 @@ func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
 		return fmt.Errorf("inbox: the ledger has the key %q for a created payment: %w", known[0], err)
 	}
 	for range 2 {
-		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
+		if err := errors.Join(b.sweepLimit.Wait(ctx), b.ownLimit.Wait(ctx)); err != nil {
 			return err
 		}
 		_, err := b.cfg.Client.Confirm(ctx, id)

@@ -118,9 +118,9 @@ func opsJSON(ops []op) string {
 	return string(append(b, ']'))
 }
 
-// sorted takes the records out of ops, in layers of different ids: a statement may touch
+// splitRecords takes the records out of ops, in layers of different ids: a statement may touch
 // a row only once.
-func sorted(ops []op) (records [][]op, others []op) {
+func splitRecords(ops []op) (records [][]op, others []op) {
 	seen := make(map[string]int, len(ops))
 	for _, o := range ops {
 		if o.Kind != opRecord {

@@ -47,7 +47,7 @@ func (p pool) execLong(ctx context.Context, query string, args ...any) (sql.Resu
 		return p.db.ExecContext(ctx, query, args...)
 	}
 	result, err := p.exec(ctx, query, args...)
-	for undone := 0; crossed(err) && undone < maxCrossed; undone++ {
+	for undone := 0; isDeadlock(err) && undone < maxDeadlockRetries; undone++ {
 		result, err = p.exec(ctx, query, args...)
 	}
 	return result, err

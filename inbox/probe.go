@@ -11,8 +11,8 @@ import (
 // ledgerStatements are the statements that PostgreSQL's ledger is asked at Open whether it
 // understands. On SQLite the fold prepares its own.
 var ledgerStatements = slices.Concat(opStatements, []string{
-	strings.Replace(sqlClaim, "/*order*/", sqlInOrder, 1), strings.Replace(sqlPutInOrder, "/*stage*/", "p.stage = {ready}", 1),
-	sqlFence, sqlLater, sqlGiveBack, sqlAside, sqlRun, sqlLatest, sqlOneByOne, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
+	strings.Replace(sqlClaim, "/*order*/", sqlSerialize, 1), strings.Replace(sqlSerializeExisting, "/*stage*/", "p.stage = {ready}", 1),
+	sqlFence, sqlReschedule, sqlGiveBack, sqlSetAside, sqlRun, sqlLatest, sqlLockPayment, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
 	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
 	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
 	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,

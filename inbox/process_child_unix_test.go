@@ -235,7 +235,7 @@ func (c *worker) accept(ctx context.Context, box *inbox.Inbox) {
 var (
 	fenceStart = inbox.SQL("UPDATE {p}payments SET stage = {done}")
 	fenceEnd   = inbox.SQL(" WHERE payment_id = $1 AND attempt = $2 AND stage + 0 = {ready}")
-	hintPart   = inbox.SQL("INSERT INTO {p}payments (payment_id, stage, ordered, confirm,")
+	hintPart   = inbox.SQL("INSERT INTO {p}payments (payment_id, stage, serialized, confirm,")
 )
 
 // connector gives connections that the worker may hold up, and that break the inbox's

@@ -170,7 +170,7 @@ func namedErrors(errs []error) error { return errors.Join(errs[:min(len(errs), m
 // the order that they could be paged by.
 func (b *Inbox) askFor(ctx context.Context, p *proof, all []owed, report *Report) (unstored []error, err error) {
 	for _, o := range all {
-		if err := errors.Join(b.sweep.Wait(ctx), b.own.Wait(ctx)); err != nil {
+		if err := errors.Join(b.sweepLimit.Wait(ctx), b.ownLimit.Wait(ctx)); err != nil {
 			return unstored, err
 		}
 		done, err := b.settledMeanwhile(ctx, o)
@@ -237,11 +237,11 @@ func (b *Inbox) reconcileLoop(ctx context.Context) {
 			unproven = 0
 		}
 		if wait, scheduled := b.untilNext(unproven); scheduled {
-			pause(ctx, wait, b.reconcile)
+			pause(ctx, wait, b.reconciles)
 			continue
 		}
 		select {
-		case <-b.reconcile:
+		case <-b.reconciles:
 		case <-ctx.Done():
 		}
 	}
@@ -264,9 +264,9 @@ func (b *Inbox) untilNext(unproven int) (wait time.Duration, scheduled bool) {
 	return wait, scheduled
 }
 
-func (b *Inbox) askReconcile() {
+func (b *Inbox) wakeReconcile() {
 	select {
-	case b.reconcile <- struct{}{}:
+	case b.reconciles <- struct{}{}:
 	default:
 	}
 }

@@ -326,7 +326,7 @@ func TestTypedNil(t *testing.T) {
 func TestOrderWithinAMillisecond(t *testing.T) {
 	var got []string
 	s := newStand(t, false, func(c *inbox.Config) {
-		c.InOrder = true
+		c.SerializeByIdentifier = true
 		c.Handler = func(_ context.Context, _ *sql.Tx, p payments.Payment) error {
 			got = append(got, p.ID.String())
 			return nil

@@ -20,9 +20,9 @@ const postgresConnections = intakeLanes + 2
 
 // reservation is what all inboxes on one pool share: the connections that they keep.
 type reservation struct {
-	intake [intakeLanes]*dedicated
-	work   *dedicated
-	look   *dedicated
+	intake [intakeLanes]*dedicatedConn
+	work   *dedicatedConn
+	look   *dedicatedConn
 
 	db    *sql.DB
 	users int // guarded by reservations
@@ -114,9 +114,9 @@ func (r *reservation) open(ctx context.Context, handlers int, wait time.Duration
 
 func (r *reservation) keep(conns []*sql.Conn) {
 	for i := range r.intake {
-		r.intake[i] = newDedicated(r.db, conns[i])
+		r.intake[i] = newDedicatedConn(r.db, conns[i])
 	}
-	r.work, r.look = newDedicated(r.db, conns[intakeLanes]), newDedicated(r.db, conns[intakeLanes+1])
+	r.work, r.look = newDedicatedConn(r.db, conns[intakeLanes]), newDedicatedConn(r.db, conns[intakeLanes+1])
 	r.kept = true
 }
 

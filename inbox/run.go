@@ -43,7 +43,7 @@ func (b *Inbox) Run(ctx context.Context) error {
 }
 
 const (
-	tick       = time.Second // how often the database is asked without a nudge
+	tick       = time.Second // how often the database is asked without a wake
 	maxBackoff = 15 * time.Second
 )
 
@@ -104,7 +104,7 @@ func (b *Inbox) handleLoop(ctx context.Context) {
 			failures++
 		case n == 0:
 			failures = 0
-			pause(ctx, backoff.Between(tick*3/4, tick*5/4, backoff.Jitter()), b.nudge)
+			pause(ctx, backoff.Between(tick*3/4, tick*5/4, backoff.Jitter()), b.wakes)
 		default:
 			failures = 0
 		}
@@ -131,7 +131,7 @@ func (b *Inbox) dispatch(ctx context.Context, slots handlerSlots, running *sync.
 				slots.giveBack(1)
 				b.wake()
 			}()
-			b.run(ctx, &claims[i])
+			b.runClaim(ctx, &claims[i])
 		})
 	}
 	if folded && len(claims) == 0 {

@@ -4,9 +4,9 @@ import "errors"
 
 const lockTimeout = "55P03"
 
-// crossed reports whether the server undid a transaction because of another one: a deadlock
+// isDeadlock reports whether the server undid a transaction because of another one: a deadlock
 // or a serialization failure.
-func crossed(err error) bool { return hasState(err, "40P01") || hasState(err, "40001") }
+func isDeadlock(err error) bool { return hasState(err, "40P01") || hasState(err, "40001") }
 
 func hasState(err error, want string) bool { return sqlState(err) == want }
 

@@ -43,14 +43,14 @@ type store interface {
 const (
 	// A second record of a payment in review that says something else gets another look:
 	// a voucher that failed may be paid after all.
-	sqlRaise = `UPDATE {p}payments AS p SET stage = {ready}, record = ?3, source = p.source | ?2,
+	sqlPromote = `UPDATE {p}payments AS p SET stage = {ready}, record = ?3, source = p.source | ?2,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE ?4 END,
 		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
 		WHERE p.payment_id = ?1 AND (p.stage + 0 < {ready} OR p.stage + 0 = {review} AND p.record <> ?3)`
-	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, reason, run_at, ready_at, first_seen)
-		SELECT ?1, ?2, {ordered}, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
-	sqlHint = `INSERT INTO {p}payments (payment_id, stage, ordered, confirm, run_at, asked_at, first_seen)
-		SELECT ?1, {hint}, {ordered}, {named}, {now} + ?2, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	sqlInsert = `INSERT INTO {p}payments (payment_id, stage, serialized, source, record, identifier, reason, run_at, ready_at, first_seen)
+		SELECT ?1, ?2, {serialized}, ?3, ?4, ?5, ?6, {now}, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	sqlHint = `INSERT INTO {p}payments (payment_id, stage, serialized, confirm, run_at, asked_at, first_seen)
+		SELECT ?1, {hint}, {serialized}, {named}, {now} + ?2, {now}, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
 	sqlHeld = `SELECT stage, coalesce(record, '') FROM {p}payments WHERE payment_id = ?1`
@@ -69,8 +69,8 @@ const (
 	// Another one must not stay open: it would match a stranger's payment of its identifier.
 	sqlSpare = `DELETE FROM {p}orders WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL
 		AND EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2) {skip})`
-	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, ordered, own, identifier, order_id, amount, items, run_at, first_seen)
-		SELECT ?1, {expected}, {ordered}, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
+	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, serialized, own, identifier, order_id, amount, items, run_at, first_seen)
+		SELECT ?1, {expected}, {serialized}, 1, ?2, ?3, ?4, ?5, ?6, {now} {new} ON CONFLICT (payment_id) DO NOTHING`
 	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5, confirm = {none}
 		WHERE payment_id = ?1 AND stage + 0 < {ready} AND own = 0`
 	sqlIsOwn = `SELECT count(*) FROM {p}payments WHERE payment_id = ?1 AND (own = 1 OR stage + 0 > {hint})`
@@ -87,7 +87,7 @@ const (
 
 // opStatements are those of apply and of the fold.
 var opStatements = []string{
-	sqlRaise, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlIsOwn, sqlLate, sqlRearm, sqlNo, sqlSetMeta, sqlPosition,
+	sqlPromote, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlIsOwn, sqlLate, sqlRearm, sqlNo, sqlSetMeta, sqlPosition,
 }
 
 // execer is a transaction or a connection.
@@ -201,6 +201,6 @@ func (a *applier) record(ctx context.Context, x execer, o op) (outcome Outcome, 
 			return "", err
 		}
 	}
-	_, err = x.ExecContext(ctx, a.d.sql(sqlRaise), o.ID, o.Channel, o.Body, o.Identifier)
+	_, err = x.ExecContext(ctx, a.d.sql(sqlPromote), o.ID, o.Channel, o.Body, o.Identifier)
 	return outcome, err
 }

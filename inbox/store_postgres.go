@@ -22,8 +22,8 @@ type postgresStore struct {
 // sqlHints is sqlHint and sqlRearm for a whole group. It returns the hints that it found and
 // that were gone when it came to write: another process has just given them up, as the
 // refused ones that they were. They need another round.
-const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, ordered, confirm, run_at, asked_at, first_seen)
-		SELECT d.id, {hint}, {ordered}, {named}, {now} + ?2, {now}, {now} FROM d AS d(id)
+const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, serialized, confirm, run_at, asked_at, first_seen)
+		SELECT d.id, {hint}, {serialized}, {named}, {now} + ?2, {now}, {now} FROM d AS d(id)
 		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING),
 	u AS (UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, asked_at = {now}, confirm = ` + confirmBegins + `{named} END
 		WHERE payment_id IN (SELECT * FROM d) AND stage + 0 < {ready} AND (run_at > {now} + ?2 OR own = 0) RETURNING payment_id)
@@ -32,8 +32,8 @@ const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id,
 
 // sqlNewRecords takes in the records of a group whose payments are not there yet, which
 // are most, and returns their ids. The clock is read once.
-const sqlNewRecords = `INSERT INTO {p}payments (payment_id, stage, ordered, source, record, identifier, run_at, ready_at, first_seen)
-	SELECT d.id, {ready}, {ordered}, d.ch, d.body, d.idf, n.t, n.t, n.t
+const sqlNewRecords = `INSERT INTO {p}payments (payment_id, stage, serialized, source, record, identifier, run_at, ready_at, first_seen)
+	SELECT d.id, {ready}, {serialized}, d.ch, d.body, d.idf, n.t, n.t, n.t
 	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
 	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)
 	ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id, ''`
@@ -70,20 +70,20 @@ func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 	// their rows crosswise. Stable: ops of one id keep theirs.
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
-	records, others := sorted(ops)
+	records, others := splitRecords(ops)
 	parts := s.otherParts(others)
 	for _, layer := range records {
-		parts = append(parts, func(ctx context.Context, c *dedicated) error { return s.acceptRecords(ctx, c, &layer) })
+		parts = append(parts, func(ctx context.Context, c *dedicatedConn) error { return s.acceptRecords(ctx, c, &layer) })
 	}
 	left := &unfinished{parts}
-	return s.connections.intake[lane].retry(ctx, func(c *dedicated) error { return left.run(ctx, c) })
+	return s.connections.intake[lane].retry(ctx, func(c *dedicatedConn) error { return left.run(ctx, c) })
 }
 
 // unfinished are the parts of a group that have not committed.
 type unfinished struct{ parts []part }
 
 // run goes on where the last try has ended.
-func (u *unfinished) run(ctx context.Context, c *dedicated) error {
+func (u *unfinished) run(ctx context.Context, c *dedicatedConn) error {
 	for len(u.parts) > 0 {
 		if err := u.parts[0](ctx, c); err != nil {
 			return err
@@ -96,12 +96,12 @@ func (u *unfinished) run(ctx context.Context, c *dedicated) error {
 // part is a part of a group with transactions of its own. A retry of the group begins with the
 // first part that has not committed: done twice, a refusal would end the doubt of a webhook that
 // came between, a hint would leave one, and a body or a repeat would be stored again.
-type part func(context.Context, *dedicated) error
+type part func(context.Context, *dedicatedConn) error
 
 // acceptRecords takes in records of different payments. One that another transaction
 // inserts at the same moment can neither be inserted nor seen: it needs another round. What it
 // has taken in it removes from left, also if it fails.
-func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicated, left *[]op) error {
+func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicatedConn, left *[]op) error {
 	const rounds = 5 // one is usual, two happen
 	for range rounds {
 		for _, statement := range []string{sqlOwedRecords, sqlNewRecords, sqlKnownRecords} {
@@ -120,7 +120,7 @@ func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicated, left *[
 
 // takeRecords returns the ids of the records that the statement took in and that need nothing
 // else, also if it fails.
-func (s *postgresStore) takeRecords(ctx context.Context, c *dedicated, statement string, records []op) (map[string]bool, error) {
+func (s *postgresStore) takeRecords(ctx context.Context, c *dedicatedConn, statement string, records []op) (map[string]bool, error) {
 	taken, differ := make(map[string]bool, len(records)), map[string]bool{}
 	err := c.inTx(ctx, func(x *sql.Conn) error {
 		rows, err := x.QueryContext(ctx, s.d.sql(statement), opsJSON(records))
@@ -140,25 +140,25 @@ func (s *postgresStore) takeRecords(ctx context.Context, c *dedicated, statement
 			continue
 		}
 		if err == nil {
-			err = s.raise(ctx, c, o)
+			err = s.promote(ctx, c, o)
 		}
 		taken[o.ID] = err == nil
 	}
 	return taken, err
 }
 
-// raise gives a payment that has gone to review at this very moment its second look. Who
+// promote gives a payment that has gone to review at this very moment its second look. Who
 // puts it there looks for records that differ too, one of the two at a time: the other
 // one sees what the first has done.
-func (s *postgresStore) raise(ctx context.Context, c *dedicated, o op) error {
+func (s *postgresStore) promote(ctx context.Context, c *dedicatedConn, o op) error {
 	err := c.inTx(ctx, func(x *sql.Conn) error {
-		if err := s.d.oneByOne(ctx, x, o.ID); err != nil {
+		if err := s.d.lockPayment(ctx, x, o.ID); err != nil {
 			return err
 		}
 		if _, err := x.ExecContext(ctx, s.d.sql(sqlKeepFirst), o.ID); err != nil {
 			return err
 		}
-		result, err := x.ExecContext(ctx, s.d.sql(sqlRaise), o.ID, o.Channel, o.Body, o.Identifier)
+		result, err := x.ExecContext(ctx, s.d.sql(sqlPromote), o.ID, o.Channel, o.Body, o.Identifier)
 		if err != nil {
 			return err
 		}
@@ -194,15 +194,15 @@ func (s *postgresStore) otherParts(ops []op) (parts []part) {
 		parts = append(parts, s.refusals(refused))
 	}
 	if len(hints) > 0 {
-		parts = append(parts, func(ctx context.Context, c *dedicated) error { return s.acceptHints(ctx, c, hints) })
+		parts = append(parts, func(ctx context.Context, c *dedicatedConn) error { return s.acceptHints(ctx, c, hints) })
 	}
 	if len(rest) > 0 {
-		parts = append(parts, func(ctx context.Context, c *dedicated) error { return s.acceptRest(ctx, c, rest) })
+		parts = append(parts, func(ctx context.Context, c *dedicatedConn) error { return s.acceptRest(ctx, c, rest) })
 	}
 	return parts
 }
 
-func (s *postgresStore) acceptRest(ctx context.Context, c *dedicated, ops []op) error {
+func (s *postgresStore) acceptRest(ctx context.Context, c *dedicatedConn, ops []op) error {
 	return c.inTx(ctx, func(x *sql.Conn) error {
 		for _, o := range ops {
 			if err := s.apply(ctx, x, o); err != nil {
@@ -213,7 +213,7 @@ func (s *postgresStore) acceptRest(ctx context.Context, c *dedicated, ops []op) 
 	})
 }
 
-func (s *postgresStore) acceptHints(ctx context.Context, c *dedicated, ids []string) error {
+func (s *postgresStore) acceptHints(ctx context.Context, c *dedicatedConn, ids []string) error {
 	text, err := json.Marshal(ids)
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func (s *postgresStore) acceptHints(ctx context.Context, c *dedicated, ids []str
 // refusal that is not stored leaves the id in doubt, which is safe.
 func (s *postgresStore) refusals(ids []string) part {
 	committing := false
-	return func(ctx context.Context, c *dedicated) error {
+	return func(ctx context.Context, c *dedicatedConn) error {
 		if committing {
 			return nil
 		}

@@ -59,7 +59,7 @@ func Exercise(t *testing.T, open func(t *testing.T) Database) {
 		{"Snooze", testSnooze},
 		{"HandlerTimesOut", testHandlerTimesOut},
 		{"CrashingPaymentIsParked", testCrashingPayment},
-		{"InOrder", testInOrder},
+		{"SerializeByIdentifier", testSerializeByIdentifier},
 		{"ApproveRejectRetry", testManual},
 		{"Rejected", testRejected},
 		{"HintIsConfirmed", testHint},

@@ -202,10 +202,10 @@ func testCrashingPayment(t *testing.T, open func(*testing.T) Database) {
 	require.Zero(t, s.effects(""))
 }
 
-// testInOrder: payments of one identifier are granted one after the other, in the order
+// testSerializeByIdentifier: payments of one identifier are granted one after the other, in the order
 // of arrival, even if the first one fails at first, and also those that came before
 // order mattered.
-func testInOrder(t *testing.T, open func(*testing.T) Database) {
+func testSerializeByIdentifier(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, func(c *inbox.Config) { c.AcceptUnknown = true })
 	var mu sync.Mutex
 	var order []string
@@ -222,7 +222,7 @@ func testInOrder(t *testing.T, open func(*testing.T) Database) {
 	var want []string
 	for i := range 8 {
 		if i == 4 {
-			s.cfg.InOrder = true
+			s.cfg.SerializeByIdentifier = true
 			s.reopen()
 		}
 		p := paid("player-1", 1)

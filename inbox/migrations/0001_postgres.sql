@@ -6,7 +6,7 @@ CREATE TABLE {p}payments (
   payment_id text COLLATE "C" PRIMARY KEY,
   stage      smallint NOT NULL CHECK (stage BETWEEN {expected} AND {dead}),
   source     smallint NOT NULL DEFAULT 0,
-  ordered    smallint NOT NULL DEFAULT 0, -- waits for earlier ones of its identifier
+  serialized    smallint NOT NULL DEFAULT 0, -- waits for earlier ones of its identifier
   own        smallint NOT NULL DEFAULT 0,
   approved   smallint NOT NULL DEFAULT 0,
   confirm    smallint NOT NULL DEFAULT 0, -- ConfirmState: what is known of the confirms of a hint
@@ -33,7 +33,7 @@ CREATE INDEX {p}payments_owed ON {p}payments (own, run_at) WHERE stage < {ready}
 CREATE INDEX {p}payments_unpaid ON {p}payments (first_seen) WHERE stage = {expected};
 CREATE INDEX {p}payments_open ON {p}payments (stage, first_seen) WHERE stage IN ({hint}, {review}, {dead});
 CREATE INDEX {p}payments_done ON {p}payments (done_at) WHERE stage = {done} AND record <> '';
-CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = {ready} AND ordered = 1;
+CREATE INDEX {p}payments_who ON {p}payments (identifier, ready_at) WHERE stage = {ready} AND serialized = 1;
 
 -- What the merchant expects to be paid for.
 CREATE TABLE {p}orders (

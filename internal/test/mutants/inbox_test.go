@@ -40,8 +40,8 @@ var inboxMutants = []mutant{
 	},
 	{
 		"what came before order mattered is not put in order", "inbox/inbox.go",
-		"if b.cfg.InOrder {", "if false {",
-		"./inbox/inboxtest", "TestPostgreSQL$/^InOrder",
+		"if b.cfg.SerializeByIdentifier {", "if false {",
+		"./inbox/inboxtest", "TestPostgreSQL$/^SerializeByIdentifier",
 	},
 	{
 		"a claim that is tried again has the rows of both tries", "inbox/rows.go",
@@ -61,7 +61,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a deadlock counts as a try", "inbox/handle.go",
-		"	return crossed(err) && !cancelled", "	return false && !cancelled",
+		"	return isDeadlock(err) && !cancelled", "	return false && !cancelled",
 		"./inbox", "TestDeadlockIsNoTry$",
 	},
 	{
@@ -261,7 +261,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"nobody reconciles when the store is back", "inbox/kept.go",
-		"b.askReconcile()", "",
+		"b.wakeReconcile()", "",
 		"./inbox", "TestPaidWhileTheDiskIsFull$",
 	},
 	{
@@ -321,7 +321,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a lost poll waits for the next reconciliation", "inbox/journal.go",
-		"\tdefer b.askReconcile()\n", "",
+		"\tdefer b.wakeReconcile()\n", "",
 		"./inbox", "TestTwoPollersOneLedger",
 	},
 	{
