@@ -20,8 +20,8 @@ func (s *stand) refused(n int) (ids []uuid.UUID) {
 	s.t.Helper()
 	for range n {
 		ids = append(ids, uuid.New())
-		require.NoError(s.t, s.box.Note(s.t.Context(), ids[len(ids)-1]))
-		require.NoError(s.t, s.box.Unconfirmed(s.t.Context(), ids[len(ids)-1], &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
+		require.NoError(s.t, s.box.Webhook().RecordHint(s.t.Context(), ids[len(ids)-1]))
+		require.NoError(s.t, s.box.Webhook().ConfirmFailed(s.t.Context(), ids[len(ids)-1], &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
 	}
 	require.NoError(s.t, inbox.Fold(s.box))
 	return ids
@@ -42,7 +42,7 @@ func TestTwoReplicasAtTheCap(t *testing.T) {
 		flood.Go(func() {
 			for range each {
 				id := uuid.New()
-				err := boxes[n%len(boxes)].Note(context.Background(), id)
+				err := boxes[n%len(boxes)].Webhook().RecordHint(context.Background(), id)
 				if err != nil {
 					assert.ErrorIs(t, err, webhook.ErrFull)
 					continue
@@ -58,8 +58,8 @@ func TestTwoReplicasAtTheCap(t *testing.T) {
 	require.LessOrEqual(t, len(taken), maxHints+callers)
 	for _, box := range boxes {
 		require.NoError(t, inbox.EvictHints(box))
-		require.NoError(t, box.Note(t.Context(), taken[0]), "it is not new")
-		require.ErrorIs(t, box.Note(t.Context(), uuid.New()), webhook.ErrFull)
+		require.NoError(t, box.Webhook().RecordHint(t.Context(), taken[0]), "it is not new")
+		require.ErrorIs(t, box.Webhook().RecordHint(t.Context(), uuid.New()), webhook.ErrFull)
 	}
 	for _, id := range taken {
 		e, err := boxes[1].Get(t.Context(), id.String())
@@ -67,9 +67,9 @@ func TestTwoReplicasAtTheCap(t *testing.T) {
 		require.Equal(t, inbox.StageHint, e.Stage)
 	}
 	for _, id := range taken[1:] {
-		require.NoError(t, boxes[1].Unconfirmed(t.Context(), id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
+		require.NoError(t, boxes[1].Webhook().ConfirmFailed(t.Context(), id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
 	}
-	require.NoError(t, boxes[0].Note(t.Context(), uuid.New()))
+	require.NoError(t, boxes[0].Webhook().RecordHint(t.Context(), uuid.New()))
 	require.NoError(t, inbox.EvictHints(boxes[0]))
 	status, err := s.box.Status(t.Context())
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestHintsUnderWayTakePlaces(t *testing.T) {
 	require.NoError(t, err)
 	ended := make(chan error, 10)
 	for range cap(ended) {
-		go func() { ended <- s.box.Note(context.Background(), uuid.New()) }()
+		go func() { ended <- s.box.Webhook().RecordHint(context.Background(), uuid.New()) }()
 	}
 	for range cap(ended) - 3 {
 		select {

@@ -42,7 +42,7 @@ const sqlSerializeExisting = `UPDATE {p}payments SET serialized = 1 WHERE paymen
 	(SELECT p.payment_id FROM {p}payments p WHERE p.serialized = 0 AND /*stage*/ {skip})`
 
 // serializeExisting prepares what is not done yet for Config.SerializeByIdentifier. It finds each by an index.
-func (b *Inbox) serializeExisting(ctx context.Context) error {
+func (b *core) serializeExisting(ctx context.Context) error {
 	for _, stage := range []string{"p.stage < {ready}", "p.stage = {ready}", "p.stage IN ({hint}, {review}, {dead})"} {
 		if _, err := b.store.ledger().execLong(ctx, b.d.words(strings.Replace(sqlSerializeExisting, "/*stage*/", stage, 1))); err != nil {
 			return fmt.Errorf("inbox: Config.SerializeByIdentifier: %w", err)
@@ -51,7 +51,7 @@ func (b *Inbox) serializeExisting(ctx context.Context) error {
 	return nil
 }
 
-func (b *Inbox) sqlClaim() string {
+func (b *dispatcher) sqlClaim() string {
 	order := ""
 	if b.cfg.SerializeByIdentifier {
 		order = sqlSerialize
@@ -59,7 +59,7 @@ func (b *Inbox) sqlClaim() string {
 	return b.d.sql(strings.Replace(sqlClaim, "/*order*/", order, 1))
 }
 
-func (b *Inbox) claim(ctx context.Context, n int) (claims []claim, err error) {
+func (b *dispatcher) claim(ctx context.Context, n int) (claims []claim, err error) {
 	claims, err = queryRows(ctx, b.store.claims(), b.sqlClaim(), scanClaim, n, b.cfg.lease().Microseconds())
 	if len(claims) > 0 {
 		err = b.cfg.hook.after(stepClaimed, err)
@@ -104,7 +104,7 @@ const sqlRun = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, 
 
 // fenced runs a statement that ends a claim, and keeps the receipt of the run. If the
 // fence is gone it does neither.
-func (b *Inbox) fenced(ctx context.Context, c *claim, outcome Outcome, reason, statement string, args ...any) error {
+func (b *dispatcher) fenced(ctx context.Context, c *claim, outcome Outcome, reason, statement string, args ...any) error {
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ const sqlLatest = `SELECT r.channel, r.body FROM {p}receipts r JOIN {p}payments 
 // reviseRecord gives a payment that goes to review its latest record if another one came
 // while it waited for its handler: the first may have been that of a voucher that
 // failed. An acceptance does not touch a row that a handler may have locked.
-func (b *Inbox) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) error {
+func (b *dispatcher) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) error {
 	if err := b.d.lockPayment(ctx, tx, c.id); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (b *Inbox) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) error {
 }
 
 // setAside puts a claimed payment into review or among the dead, unless the fence is gone.
-func (b *Inbox) setAside(ctx context.Context, c *claim, stage Stage, reason string) error {
+func (b *dispatcher) setAside(ctx context.Context, c *claim, stage Stage, reason string) error {
 	outcome := OutcomeReview
 	if stage == StageDead {
 		outcome = OutcomeDead
@@ -171,7 +171,7 @@ func (b *Inbox) setAside(ctx context.Context, c *claim, stage Stage, reason stri
 
 // reschedule lets a claimed payment run again after wait µs; uncounted if it is not to
 // count as a try.
-func (b *Inbox) reschedule(ctx context.Context, c *claim, wait int64, reason string, uncounted bool) error {
+func (b *dispatcher) reschedule(ctx context.Context, c *claim, wait int64, reason string, uncounted bool) error {
 	back, outcome := 0, OutcomeFailed
 	if uncounted {
 		back, outcome = 1, OutcomeSnoozed
@@ -181,7 +181,7 @@ func (b *Inbox) reschedule(ctx context.Context, c *claim, wait int64, reason str
 
 // giveBack lets a claimed payment whose handler has not begun run after wait µs. It goes by
 // the connection for claims: the pool may have no other.
-func (b *Inbox) giveBack(ctx context.Context, c *claim, wait int64, reason string) error {
+func (b *dispatcher) giveBack(ctx context.Context, c *claim, wait int64, reason string) error {
 	_, err := queryRows(ctx, b.store.claims(), b.d.sql(sqlGiveBack),
 		func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) }, c.id, c.attempt, wait, storable(reason))
 	return err

@@ -65,7 +65,7 @@ const (
 
 // clockWatch finds waits that begin in the future, and moves them back.
 type clockWatch struct {
-	b    *Inbox
+	b    *core
 	from int64 // run_at of the last payment that was looked at
 }
 

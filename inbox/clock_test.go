@@ -56,7 +56,7 @@ func TestClockSetBackAndPaymentsWait(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
 		var log bytes.Buffer
 		s := newStand(t, pg, func(c *inbox.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(1)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)))
 		s.clockBack(time.Hour)
 		require.Empty(t, s.claimed())
 		require.InDelta(t, time.Hour, s.status().OldestReady, float64(time.Minute))
@@ -73,7 +73,7 @@ func TestClockSetBackAndPaymentsWait(t *testing.T) {
 func TestRunSeesTheClockSetBack(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
 		s := newStand(t, pg, nil)
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(1)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)))
 		s.clockBack(time.Hour)
 		running(t, s.box)
 		awaitStage(t, s.box, nthPayment(1).ID.String(), inbox.StageDone)
@@ -86,7 +86,7 @@ func TestClockSetBackEndsLeases(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
 		s := newStand(t, pg, nil) // a lease is 45 s
 		id := nthPayment(1).ID.String()
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(1)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)))
 		require.Equal(t, []string{id}, s.claimed())
 		s.clockBack(30 * time.Second)
 		require.NoError(t, inbox.LookAtClock(s.box))
@@ -114,7 +114,7 @@ func TestClockSetBackKeepsWaits(t *testing.T) {
 		})
 		failed, snoozed := nthPayment(1), nthPayment(2)
 		for _, p := range []payments.Payment{failed, snoozed} {
-			require.NoError(t, s.box.Accept(t.Context(), p))
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 		}
 		claims, err := inbox.ClaimAll(s.box)
 		require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestClockSetBackKeepsOrder(t *testing.T) {
 			p := nthPayment(n)
 			p.Identifier = "player-1"
 			want = append(want, p.ID.String())
-			require.NoError(t, s.box.Accept(t.Context(), p))
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 			require.NoError(t, inbox.Fold(s.box))
 		}
 		for n := range 5 {
@@ -239,9 +239,9 @@ func TestClockSetBackAndHintsWait(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
 		s := newStand(t, pg, func(c *inbox.Config) { c.Client = nobody{} })
 		stranger, own := uuid.New(), uuid.New()
-		require.NoError(t, s.box.Note(t.Context(), stranger))
+		require.NoError(t, s.box.Webhook().RecordHint(t.Context(), stranger))
 		require.NoError(t, s.box.Expect(t.Context(), own, payments.CreateRequest{Title: "x", Identifier: "o", Amount: payments.NewAmount(1)}))
-		require.NoError(t, s.box.Note(t.Context(), own)) // its confirm has failed
+		require.NoError(t, s.box.Webhook().RecordHint(t.Context(), own)) // its confirm has failed
 		require.NoError(t, inbox.Fold(s.box))
 		require.NoError(t, inbox.LookAtClock(s.box))
 		for _, id := range []uuid.UUID{stranger, own} {
@@ -265,7 +265,7 @@ func TestClockSetBackAndHintsWait(t *testing.T) {
 func TestClockLooksFurther(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
 		s := newStand(t, pg, nil)
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(1)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)))
 		s.clockBack(2 * time.Hour)
 		s.fill(inbox.ClockWindow, `'w-' || n, 2, '{}', {now} + 3600000000 + n, {now}, {now}, NULL, 0`, "wait = 3700000000", "payment_id LIKE 'w-%'")
 		look := inbox.ClockLooks(s.box)

@@ -34,9 +34,9 @@ func TestReplicasAcceptTheSame(t *testing.T) {
 				all.Go(func() {
 					p := nthPayment(round*callers + n)
 					if n%2 == 0 { // a hint first, as a webhook leaves it
-						errs <- box.Note(t.Context(), p.ID)
+						errs <- box.Webhook().RecordHint(t.Context(), p.ID)
 					}
-					errs <- box.Accept(t.Context(), p)
+					errs <- box.Webhook().Accept(t.Context(), p)
 				})
 			}
 		}

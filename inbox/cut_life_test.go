@@ -115,7 +115,7 @@ func (l *life) open() {
 		return err
 	})
 	var err error
-	l.hook, err = webhook.New(webhook.Config{Client: l.client, Sink: l.box, Logger: slog.New(slog.DiscardHandler), RefusedInterval: -1})
+	l.hook, err = webhook.New(webhook.Config{Client: l.client, Ledger: l.box.Webhook(), Logger: slog.New(slog.DiscardHandler), RefusedInterval: -1})
 	require.NoError(l.t, err)
 }
 
@@ -270,7 +270,7 @@ func (l *life) deadPoller() uuid.UUID {
 	l.pay(id)
 	dead, err := inbox.Open(l.t.Context(), l.config(l.direct))
 	require.NoError(l.t, err)
-	ctx, err := dead.BeforePoll(l.t.Context())
+	ctx, err := dead.Poller().Begin().BeforePoll(l.t.Context())
 	require.NoError(l.t, err)
 	_, err = l.client.Next(ctx)
 	require.NoError(l.t, err)
@@ -292,10 +292,10 @@ func (l *life) byWebhook() {
 		l.mustGrant(id)
 	}
 	p := payments.Payment{ID: id, Identifier: "webhook-1", Status: payments.StatusComplete, Method: payments.MethodDeposit, PaidAmount: payments.NewAmount(1000)}
-	l.insist("Accept", func() error { return l.box.Accept(l.t.Context(), p) })
+	l.insist("Accept", func() error { return l.box.Webhook().Accept(l.t.Context(), p) })
 	noID := p
 	noID.ID = uuid.Nil
-	l.insist("Accept without an id", func() error { return l.box.Accept(l.t.Context(), noID) })
+	l.insist("Accept without an id", func() error { return l.box.Webhook().Accept(l.t.Context(), noID) })
 }
 
 // losesSecond drops the second answer that has a payment.
@@ -322,7 +322,7 @@ func (l *life) byPoll() {
 	l.pay(ids...)
 	source := &losesSecond{Client: l.client}
 	p, err := poller.New(poller.Config{
-		Client: source, Sink: l.box, Logger: slog.New(slog.DiscardHandler),
+		Client: source, Ledger: l.box.Poller(), Logger: slog.New(slog.DiscardHandler),
 		IntervalMin: 5 * time.Millisecond, IntervalMax: 10 * time.Millisecond, BackoffMax: 20 * time.Millisecond,
 	})
 	require.NoError(l.t, err)
@@ -423,7 +423,7 @@ func (l *life) strangers() {
 		l.await("the review", func() bool { return l.stage(id) == inbox.StageReview })
 	}
 	differs := payments.Payment{ID: good, Identifier: "stranger-1", Status: payments.StatusComplete, Method: payments.MethodDeposit, PaidAmount: payments.NewAmount(2000)}
-	l.insist("Accept another record", func() error { return l.box.Accept(l.t.Context(), differs) })
+	l.insist("Accept another record", func() error { return l.box.Webhook().Accept(l.t.Context(), differs) })
 	l.await("the second look", func() bool { return l.stage(good) == inbox.StageReview })
 	l.insist("Approve", func() error { return l.box.Approve(l.t.Context(), good.String(), clerk) })
 	l.insist("Reject", func() error { return l.box.Reject(l.t.Context(), bad.String(), clerk) })
@@ -461,7 +461,7 @@ func (l *life) losses() {
 func (l *life) hints() {
 	l.t.Helper()
 	id := l.elsewhere("stranger-3")
-	l.insist("Note", func() error { return l.box.Note(l.t.Context(), id) })
+	l.insist("Note", func() error { return l.box.Webhook().RecordHint(l.t.Context(), id) })
 	l.insist("Reconcile", func() error { // brings the confirm forward
 		_, err := l.box.Reconcile(l.t.Context())
 		return err
@@ -512,7 +512,7 @@ func (l *life) look() {
 		"Receipts":   func() error { _, err := l.box.Receipts(ctx, key); return err },
 		"Audit":      func() error { _, err := l.box.Audit(ctx, key); return err },
 		"LastReport": func() error { _, err := l.box.LastReport(ctx); return err },
-		"Standing":   func() error { _, err := l.box.Standing(ctx, uuid.New()); return err },
+		"State":      func() error { _, err := l.box.Webhook().State(ctx, uuid.New()); return err },
 		"List": func() error {
 			for _, err := range l.box.List(ctx, inbox.Filter{Identifier: "webhook-1", Stages: []inbox.Stage{inbox.StageDone}}) {
 				if err != nil {

@@ -40,7 +40,7 @@ func TestClaimCutAfterItsRows(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, box.Close()) })
 	for i := range n {
-		require.NoError(t, box.Accept(t.Context(), nthPayment(i)))
+		require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(i)))
 	}
 	armed.Store(true)
 	ctx, stop := context.WithCancel(t.Context())

@@ -62,7 +62,8 @@ func (c *worker) fullDisk() error {
 	}
 	child.Say("ready")
 	go func() { _ = box.Run(ctx) }()
-	if _, err := box.BeforePoll(ctx); err != nil { // the journal is open when the disk fills up
+	journal := box.Poller().Begin()
+	if _, err := journal.BeforePoll(ctx); err != nil { // the journal is open when the disk fills up
 		return err
 	}
 	fill := limitFiles
@@ -75,7 +76,7 @@ func (c *worker) fullDisk() error {
 	}
 	n := 0
 	accept := func() error {
-		err := box.Accept(ctx, nthPayment(n))
+		err := box.Webhook().Accept(ctx, nthPayment(n))
 		if err == nil {
 			child.Say("ack", n)
 			n++
@@ -94,7 +95,7 @@ func (c *worker) fullDisk() error {
 			return errors.New("the disk is full and not full")
 		}
 	}
-	if _, err := box.BeforePoll(ctx); err == nil {
+	if _, err := journal.BeforePoll(ctx); err == nil {
 		return errors.New("the poller may poll although nothing can be stored")
 	}
 	if err := makeRoom(); err != nil {
@@ -105,7 +106,7 @@ func (c *worker) fullDisk() error {
 			return fmt.Errorf("there is room again: %w", err)
 		}
 	}
-	if _, err := box.BeforePoll(ctx); err != nil {
+	if _, err := journal.BeforePoll(ctx); err != nil {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, 30*time.Second)

@@ -8,8 +8,8 @@
 //	…
 //	box, err := inbox.Open(ctx, inbox.Config{SQLite: db, Client: client, Handler: grant})
 //	…
-//	hook, err := webhook.New(webhook.Config{Client: client, Sink: box})
-//	poll, err := poller.New(poller.Config{Client: client, Sink: box})
+//	hook, err := webhook.New(webhook.Config{Client: client, Ledger: box.Webhook()})
+//	poll, err := poller.New(poller.Config{Client: client, Ledger: box.Poller()})
 //	created, err := box.Create(ctx, req) // creates the payment and registers the order
 //	err = box.Run(ctx)                   // until ctx ends
 //

@@ -109,7 +109,7 @@ func (d *doubts) run(history []string) {
 func (d *doubts) do(what string) {
 	ctx, box := context.Background(), d.stand.box
 	note := func(id uuid.UUID) bool {
-		err := box.Note(ctx, id)
+		err := box.Webhook().RecordHint(ctx, id)
 		if err != nil { // the webhook is not confirmed, and comes again
 			require.ErrorIs(d.t, err, webhook.ErrFull)
 			d.turnedAway++
@@ -127,9 +127,9 @@ func (d *doubts) do(what string) {
 		}
 		p, err := d.truth.Confirm(ctx, d.truth.id)
 		if err == nil {
-			require.NoError(d.t, box.Accept(ctx, p))
+			require.NoError(d.t, box.Webhook().Accept(ctx, p))
 		} else {
-			require.NoError(d.t, box.Unconfirmed(ctx, d.truth.id, err))
+			require.NoError(d.t, box.Webhook().ConfirmFailed(ctx, d.truth.id, err))
 		}
 		require.NoError(d.t, inbox.Fold(box))
 	case "webhook begins":
@@ -137,7 +137,7 @@ func (d *doubts) do(what string) {
 	case "killed": // its confirm was carried out
 		_, _ = d.truth.Confirm(ctx, d.truth.id)
 	case "refused": // its confirm was carried out first of all
-		require.NoError(d.t, box.Unconfirmed(ctx, d.truth.id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
+		require.NoError(d.t, box.Webhook().ConfirmFailed(ctx, d.truth.id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
 		require.NoError(d.t, inbox.Fold(box))
 	case "asked, lost", "asked, answered":
 		_, err := d.stand.ledger.Exec(inbox.SQL(`UPDATE {p}payments SET run_at = 1 WHERE stage = {hint}`))
@@ -146,7 +146,7 @@ func (d *doubts) do(what string) {
 		require.NoError(d.t, inbox.Fold(box))
 	case "given up": // for a stranger's id, if there is room for one
 		if id := uuid.New(); note(id) {
-			require.NoError(d.t, box.Unconfirmed(ctx, id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
+			require.NoError(d.t, box.Webhook().ConfirmFailed(ctx, id, &payments.Error{Op: "Confirm", Code: "NOT_PAID"}))
 		}
 		require.NoError(d.t, inbox.Fold(box))
 		require.NoError(d.t, inbox.EvictHints(box))
@@ -174,7 +174,7 @@ func TestDoubtEnds(t *testing.T) {
 				return e.Confirm
 			}
 			note := func() inbox.ConfirmState {
-				require.NoError(t, s.box.Note(t.Context(), id))
+				require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
 				require.NoError(t, inbox.Fold(s.box))
 				e, err := s.box.Get(t.Context(), id.String())
 				require.NoError(t, err)
@@ -203,7 +203,7 @@ func TestNamedWhileGivenUp(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, true, nil)
 	id := uuid.New()
-	require.NoError(t, s.box.Note(t.Context(), id))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
 	_, err := s.ledger.Exec(inbox.SQL(`UPDATE {p}payments SET confirm = {rejected}`))
 	require.NoError(t, err)
 	other, err := s.ledger.Begin()
@@ -211,7 +211,7 @@ func TestNamedWhileGivenUp(t *testing.T) {
 	_, err = other.Exec(`DELETE FROM depositpay_payments`)
 	require.NoError(t, err)
 	ended := make(chan error, 1)
-	go func() { ended <- s.box.Note(context.Background(), id) }()
+	go func() { ended <- s.box.Webhook().RecordHint(context.Background(), id) }()
 	s.awaitLock("transactionid")
 	require.NoError(t, other.Commit())
 	require.NoError(t, <-ended)

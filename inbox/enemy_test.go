@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/internal/pollrun"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"
@@ -40,12 +39,12 @@ func (s *stand) crash() {
 func TestTwoPollersShareAnInbox(t *testing.T) {
 	each2(t, func(t *testing.T, pg bool) {
 		s := newStand(t, pg, nil)
-		runA, runB := pollrun.With(t.Context()), pollrun.With(t.Context())
-		_, err := s.box.BeforePoll(runA)
+		journalA, journalB := s.box.Poller().Begin(), s.box.Poller().Begin()
+		_, err := journalA.BeforePoll(t.Context())
 		require.NoError(t, err)
-		ctxB, err := s.box.BeforePoll(runB)
+		ctxB, err := journalB.BeforePoll(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, s.box.AfterPolls(runA)) // the token was refused, say
+		require.NoError(t, journalA.Close(t.Context())) // the token was refused, say
 		s.strange(1)
 		p, err := s.client.Next(ctxB) // raw is written down
 		require.NoError(t, err)
@@ -65,10 +64,10 @@ func TestUnhandedThenCleanRun(t *testing.T) {
 		s := newStand(t, pg, nil)
 		s.strange(1)
 		id := s.pollAndDie(s.box) // raw is durable; Sink did not take it; Run returned UnhandedError
-		run := pollrun.With(t.Context())
-		_, err := s.box.BeforePoll(run)
+		journal := s.box.Poller().Begin()
+		_, err := journal.BeforePoll(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, s.box.AfterPolls(run))
+		require.NoError(t, journal.Close(t.Context()))
 		s.crash()
 		r, err := s.box.Reconcile(t.Context())
 		require.NoError(t, err)
@@ -98,7 +97,7 @@ func TestRetentionSparesWhatIsToBeRecovered(t *testing.T) {
 func TestRetentionWaitsForRecovery(t *testing.T) {
 	s := newStand(t, true, func(c *inbox.Config) { c.KeepBodies = time.Nanosecond })
 	p := nthPayment(1)
-	require.NoError(t, s.box.Accept(t.Context(), p))
+	require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 	claims, err := inbox.ClaimAll(s.box)
 	require.NoError(t, err)
 	inbox.Handle(s.box, &claims[0])
@@ -150,7 +149,7 @@ func TestBindDoesNotWaitForAHandler(t *testing.T) {
 			created <- err
 		}()
 		<-slow.reached
-		require.NoError(t, s.box.Accept(t.Context(), p)) // record is faster than the answer of Create
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), p)) // record is faster than the answer of Create
 		<-in
 		close(slow.answer)
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -161,7 +160,7 @@ func TestBindDoesNotWaitForAHandler(t *testing.T) {
 			bound = func() error { return err }
 		case <-ctx.Done():
 		}
-		err := s.box.Accept(ctx, lane[1])
+		err := s.box.Webhook().Accept(ctx, lane[1])
 		close(out)
 		stop()
 		require.NoError(t, bound(), "the order's payment is registered while its handler runs")
@@ -195,10 +194,10 @@ func TestLateOwnPayment(t *testing.T) {
 		_, err = s.mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
 		require.NoError(t, err)
 		s.crash() // another process, days later
-		standing, err := s.box.Standing(t.Context(), created.PayToken)
+		standing, err := s.box.Webhook().State(t.Context(), created.PayToken)
 		require.NoError(t, err)
-		require.Equal(t, webhook.StandingUnknown, standing, "the webhook is to write it down first")
-		require.NoError(t, s.box.Note(t.Context(), created.PayToken))
+		require.Equal(t, webhook.StateUnknown, standing, "the webhook is to write it down first")
+		require.NoError(t, s.box.Webhook().RecordHint(t.Context(), created.PayToken))
 		_, err = s.client.Confirm(t.Context(), created.PayToken)
 		require.NoError(t, err)
 		s.crash()
@@ -218,7 +217,7 @@ func TestRecoveredRecordDiffers(t *testing.T) {
 		id := s.pollAndDie(s.box)
 		zero := nthPayment(1)
 		zero.ID, zero.PaidAmount = id, payments.NewAmount(0)
-		require.NoError(t, s.box.Accept(t.Context(), zero))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), zero))
 		stop := running(t, s.box)
 		awaitStage(t, s.box, id.String(), inbox.StageReview)
 		stop()
@@ -237,10 +236,10 @@ func TestLateExpect(t *testing.T) {
 		p := nthPayment(1)
 		stop := running(t, s.box)
 		defer stop()
-		require.NoError(t, s.box.Accept(t.Context(), p))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 		awaitStage(t, s.box, p.ID.String(), inbox.StageReview)
 		require.NoError(t, s.box.Expect(t.Context(), p.ID, payments.CreateRequest{Title: "x", Identifier: p.Identifier, Amount: p.PaidAmount}))
-		require.NoError(t, s.box.Accept(t.Context(), p))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 		awaitStage(t, s.box, p.ID.String(), inbox.StageDone)
 	})
 }
@@ -265,7 +264,7 @@ func TestClockSetBack(t *testing.T) {
 func TestFoldAfterReconnect(t *testing.T) {
 	s := newStand(t, false, nil)
 	for i := range 5 {
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(i)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(i)))
 		c, err := s.ledger.Conn(t.Context())
 		require.NoError(t, err)
 		_ = c.Raw(func(any) error { return driver.ErrBadConn })
@@ -287,7 +286,7 @@ func TestOddRecords(t *testing.T) {
 		for i, who := range []string{"a\x00b", "a\\u0000b", `\ud800`, "\u2028", `"\`, "base64:xx", ""} {
 			p := nthPayment(i)
 			p.Identifier = who
-			require.NoError(t, s.box.Accept(t.Context(), p), "%q", who)
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p), "%q", who)
 			_, err := s.box.Reconcile(t.Context())
 			require.NoError(t, err)
 			e, err := s.box.Get(t.Context(), p.ID.String())
@@ -301,7 +300,7 @@ func TestOddRecords(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			require.NoError(t, s.box.Accept(t.Context(), p), "%q", raw)
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p), "%q", raw)
 			_, err = s.box.Reconcile(t.Context())
 			require.NoError(t, err)
 			e, err := s.box.Get(t.Context(), id.String())
@@ -359,14 +358,14 @@ func TestHandlerAfterTheSnapshot(t *testing.T) {
 	for _, p := range []payments.Payment{a, b} {
 		require.NoError(t, s.box.Expect(t.Context(), p.ID, payments.CreateRequest{Title: "x", Identifier: p.Identifier, Amount: p.PaidAmount}))
 	}
-	require.NoError(t, s.box.Accept(t.Context(), leader))
+	require.NoError(t, s.box.Webhook().Accept(t.Context(), leader))
 	other := s.open()
 	hold, err := s.ledger.Begin() // what holds an unpaid row for a moment
 	require.NoError(t, err)
 	_, err = hold.Exec(`SELECT 1 FROM depositpay_payments WHERE payment_id = $1 FOR UPDATE`, a.ID.String())
 	require.NoError(t, err)
 	first := make(chan error, 3)
-	accept := func(p payments.Payment) { first <- s.box.Accept(context.Background(), p) }
+	accept := func(p payments.Payment) { first <- s.box.Webhook().Accept(context.Background(), p) }
 	// A repeat whose receipt must wait holds the leader up, so that the two gather.
 	lock, err := s.ledger.Begin()
 	require.NoError(t, err)
@@ -380,13 +379,13 @@ func TestHandlerAfterTheSnapshot(t *testing.T) {
 	require.NoError(t, lock.Rollback())
 	s.awaitQueued(0)
 	s.awaitLock("transactionid") // the group waits for a
-	require.NoError(t, other.Accept(t.Context(), b))
+	require.NoError(t, other.Webhook().Accept(t.Context(), b))
 	stop := running(t, other)
 	<-in
 	require.NoError(t, hold.Rollback())
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	got := s.box.Accept(ctx, last) // behind that group
+	got := s.box.Webhook().Accept(ctx, last) // behind that group
 	close(out)
 	for range 3 {
 		require.NoError(t, <-first)
@@ -416,14 +415,14 @@ func TestDiffersInTheInstantOfReview(t *testing.T) {
 			p := nthPayment(0)
 			second := p
 			second.PaidAmount = payments.NewAmount(777)
-			require.NoError(t, s.box.Accept(t.Context(), p))
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 			hold, err := s.ledger.Conn(t.Context())
 			require.NoError(t, err)
 			defer func() { require.NoError(t, hold.Close()) }()
 			_, err = hold.ExecContext(t.Context(), `SELECT pg_advisory_lock(7)`)
 			require.NoError(t, err)
 			accepted := make(chan error, 1)
-			accept := func() { accepted <- s.box.Accept(context.Background(), second) }
+			accept := func() { accepted <- s.box.Webhook().Accept(context.Background(), second) }
 			inReview := func() bool {
 				e, err := s.box.Get(t.Context(), p.ID.String())
 				return err == nil && e.Stage == inbox.StageReview
@@ -461,24 +460,25 @@ func TestDiffersInTheInstantOfReview(t *testing.T) {
 	}
 }
 
-type noSink struct {
-	*inbox.Inbox
+// failing is a ledger that accepts nothing while fail is set.
+type failing struct {
+	poller.Ledger
 	fail bool
 }
 
-func (n *noSink) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	if n.fail {
+func (f *failing) Accept(ctx context.Context, p payments.Payment) error {
+	if f.fail {
 		return errors.New("not now")
 	}
-	return n.Inbox.AcceptPolled(ctx, p)
+	return f.Ledger.Accept(ctx, p)
 }
 
 // TestUnhandedByAPoller: a real poller ends with something in hand, another run ends well, and the next start finds it.
 func TestUnhandedByAPoller(t *testing.T) {
 	s := newStand(t, false, nil)
 	s.strange(1)
-	sink := &noSink{s.box, true}
-	p, err := poller.New(poller.Config{Client: s.client, Sink: sink, ShutdownTimeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
+	ledger := &failing{s.box.Poller(), true}
+	p, err := poller.New(poller.Config{Client: s.client, Ledger: ledger, ShutdownTimeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	run := func(until func() bool) error {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -491,7 +491,7 @@ func TestUnhandedByAPoller(t *testing.T) {
 	err = run(func() bool { return p.Stats().Received == 1 })
 	var u *poller.UnhandedError
 	require.ErrorAs(t, err, &u)
-	sink.fail = false
+	ledger.fail = false
 	n := p.Stats().Empty
 	require.NoError(t, run(func() bool { return p.Stats().Empty > n }))
 	s.box = s.open()
@@ -518,7 +518,7 @@ func TestAmbiguousOwnConfirm(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
 	require.NoError(t, err)
-	hook, err := webhook.New(webhook.Config{Client: lossy{s.client}, Sink: s.box, Logger: slog.New(slog.DiscardHandler)})
+	hook, err := webhook.New(webhook.Config{Client: lossy{s.client}, Ledger: s.box.Webhook(), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	r := httptest.NewRequest(http.MethodPost, "/hook", strings.NewReader(`{"payment_id":"`+created.PayToken.String()+`"}`))
 	r.Header.Set("Content-Type", "application/json")
@@ -545,7 +545,7 @@ func TestSwallowedRollback(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.ledger.Exec(`INSERT INTO once VALUES (1)`)
 	require.NoError(t, err)
-	require.NoError(t, s.box.Accept(t.Context(), nthPayment(1)))
+	require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)))
 	stop := running(t, s.box)
 	awaitStage(t, s.box, nthPayment(1).ID.String(), inbox.StageDead)
 	stop()

@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/time/rate"
 
+	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
@@ -40,9 +44,58 @@ type newHint struct {
 	full  bool // there is no place for it
 }
 
+// webhookLedger is the inbox as a webhook.Ledger.
+type webhookLedger struct {
+	*intake
+	lookups    *group[*lookup]
+	places     *group[*newHint]
+	noting     atomic.Int64   // hints that have a place and may not be in the ledger yet
+	evicted    atomic.Int64   // hints that were evicted
+	turnedAway atomic.Int64   // new hints that were rejected
+	sayFull    rate.Sometimes // about these
+}
+
+func newWebhookLedger(in *intake) *webhookLedger {
+	b := &webhookLedger{intake: in, sayFull: rate.Sometimes{Interval: time.Minute}}
+	b.lookups = newGroup(groupMax, b.lookUp)
+	b.places = newGroup(groupMax, b.givePlaces)
+	return b
+}
+
+// Accept takes custody of a confirmed payment; see intake.accept.
+func (b *webhookLedger) Accept(ctx context.Context, p payments.Payment) error {
+	return b.accept(ctx, p, ChannelWebhook)
+}
+
+// RecordHint makes durable that a webhook named id, before it is confirmed: the confirm may
+// complete the payment, and then the service does not name it again. It is not called for
+// ids that this merchant created: reconciliation confirms those anyway. If too many others
+// are unresolved a new id is rejected with webhook.ErrFull; see Config.MaxHints.
+func (b *webhookLedger) RecordHint(ctx context.Context, id uuid.UUID) error {
+	_, known := b.store.unfolded(id)
+	h := &newHint{id: id.String(), known: known}
+	if err := b.places.do(context.WithoutCancel(ctx), h); err != nil { // a place must not go to a caller that has left
+		return fmt.Errorf("inbox: payment %s: %w", id, err)
+	}
+	if h.full {
+		return b.tooManyHints(ctx, id)
+	}
+	defer b.noting.Add(-1)
+	return b.put(ctx, op{Kind: opHint, ID: id.String()})
+}
+
+// ConfirmFailed clears the hint's unresolved mark if the service rejected this very id, unless
+// another confirm is pending. The hint may then be evicted if there are too many.
+func (b *webhookLedger) ConfirmFailed(ctx context.Context, id uuid.UUID, err error) error {
+	if !denied(err) {
+		return nil
+	}
+	return b.put(ctx, op{Kind: opNo, ID: id.String()})
+}
+
 // givePlaces counts for all who ask at once. A place is taken until the hint is durable, and
 // counted with the others then. What SQLite has not folded yet comes on top; see maxHeldHints.
-func (b *Inbox) givePlaces(asked []*newHint) error {
+func (b *webhookLedger) givePlaces(asked []*newHint) error {
 	ids := make([]string, len(asked))
 	for i, h := range asked {
 		ids[i] = h.id
@@ -80,7 +133,7 @@ func (b *Inbox) givePlaces(asked []*newHint) error {
 	return nil
 }
 
-func (b *Inbox) tooManyHints(ctx context.Context, id uuid.UUID) error {
+func (b *webhookLedger) tooManyHints(ctx context.Context, id uuid.UUID) error {
 	b.turnedAway.Add(1)
 	b.sayFull.Do(func() {
 		b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: too many unknown payment ids whose confirm has no known outcome: new ones are turned away, and their webhooks come again",
@@ -91,7 +144,7 @@ func (b *Inbox) tooManyHints(ctx context.Context, id uuid.UUID) error {
 
 // evictHints keeps the number of unknown hints bounded: of those that the service has refused
 // the oldest go. If one is real the service names it again.
-func (b *Inbox) evictHints(ctx context.Context) error {
+func (b *webhookLedger) evictHints(ctx context.Context) error {
 	var n int
 	if err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlCountHints)).Scan(&n); err != nil {
 		return err

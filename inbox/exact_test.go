@@ -11,6 +11,7 @@ import (
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // intakeFile is another connection to the intake file of a stand on SQLite.
@@ -48,7 +49,7 @@ func TestAcknowledgedAfterAFailedCommit(t *testing.T) {
 		_, err := file.Exec(statement)
 		require.NoError(t, err)
 	}
-	require.ErrorContains(t, s.box.Accept(t.Context(), nthPayment(1)), "FOREIGN KEY constraint failed")
+	require.ErrorContains(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)), "FOREIGN KEY constraint failed")
 	require.NoError(t, inbox.Fold(s.box))
 	_, err := s.box.Get(t.Context(), nthPayment(1).ID.String())
 	require.ErrorIs(t, err, inbox.ErrNotFound, "it was refused")
@@ -70,7 +71,7 @@ func TestIntakeForgetsNoLineTooMany(t *testing.T) {
 	s := newStand(t, false, nil)
 	accept := func(n int) {
 		all = append(all, nthPayment(n).ID)
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(n)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(n)))
 	}
 	t.Run("Folded", func(t *testing.T) {
 		for n := range lines {
@@ -93,9 +94,9 @@ func TestIntakeForgetsNoLineTooMany(t *testing.T) {
 		s.crash()
 		accept(lines + 4)
 		for _, id := range all[lines+3:] {
-			handled, err := s.box.Handled(t.Context(), id)
+			state, err := s.box.Webhook().State(t.Context(), id)
 			require.NoError(t, err)
-			require.True(t, handled)
+			require.Equal(t, webhook.StateHandled, state)
 		}
 		require.NoError(t, inbox.Fold(s.box))
 		s.requireReady(all...)

@@ -39,17 +39,15 @@ func ExampleInbox_Status() {
 	entry, err := shop.box.Get(ctx, last.PayToken.String())
 	check(err)
 	fmt.Println(entry.Payment.Identifier, entry.Stage, "reconciled:", entry.Sources.Has(inbox.ChannelReconcile), "polled:", entry.Sources.Has(inbox.ChannelPoll))
-	held, err := shop.box.Handled(ctx, last.PayToken)
-	check(err)
 	receipts, err := shop.box.Receipts(ctx, entry.Key)
 	check(err)
-	fmt.Println("held:", held, "receipts:", len(receipts), receipts[0].Outcome)
+	fmt.Println("receipts:", len(receipts), receipts[0].Outcome)
 	_, err = shop.box.Get(ctx, uuid.NewString())
 	fmt.Println("a stranger's id:", errors.Is(err, inbox.ErrNotFound))
 	// Output:
 	// expected 1 done 1 oldest ready 0s
 	// order-1 done reconciled: true polled: false
-	// held: true receipts: 1 accepted
+	// receipts: 1 accepted
 	// a stranger's id: true
 }
 
@@ -79,7 +77,7 @@ func ExampleInbox_SettleLoss() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	check(shop.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "drop-after", Nth: 1}))
-	poll, err := poller.New(poller.Config{Client: shop.client, Sink: shop.box, Logger: slog.New(slog.DiscardHandler), OnEvent: func(e poller.Event) {
+	poll, err := poller.New(poller.Config{Client: shop.client, Ledger: shop.box.Poller(), Logger: slog.New(slog.DiscardHandler), OnEvent: func(e poller.Event) {
 		if e.Kind == poller.KindAmbiguous {
 			stop() // a server would go on
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
-	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // A payment is expected from its creation on.
@@ -23,19 +22,19 @@ func ExampleInbox_Create() {
 	ctx := context.Background()
 	created, err := shop.box.Create(ctx, payments.CreateRequest{Title: "Sword", Identifier: "order-1", Amount: payments.NewAmount(10000)})
 	check(err)
-	standing, err := shop.box.Standing(ctx, created.PayToken)
+	state, err := shop.box.Webhook().State(ctx, created.PayToken)
 	check(err)
-	fmt.Println("expected:", standing == webhook.StandingExpected)
+	fmt.Println("state:", state)
 	link, err := shop.client.CheckoutURL(created.PayToken) // goes to the customer
 	check(err)
 	fmt.Println(strings.TrimSuffix(link, created.PayToken.String()))
 	// Output:
-	// expected: true
+	// state: expected
 	// https://pay.example.com/checkout/
 }
 
-// Anyone who holds a verified record may bring it, any number of times. It is handed over once.
-func ExampleInbox_Accept() {
+// A verified record may be accepted any number of times. It is handed over once.
+func ExampleInbox_Webhook() {
 	shop := openExampleShop(func(_ context.Context, _ *sql.Tx, p payments.Payment) error {
 		fmt.Println("granted", p.Identifier)
 		return nil
@@ -46,7 +45,7 @@ func ExampleInbox_Accept() {
 	paid, err := shop.client.Confirm(ctx, created.PayToken) // a webhook.Handler does this
 	check(err)
 	for range 3 {
-		check(shop.box.Accept(ctx, paid)) // it is durable now
+		check(shop.box.Webhook().Accept(ctx, paid)) // it is durable now
 	}
 	shop.settle(1)
 	// Output: granted order-1
@@ -94,7 +93,7 @@ func ExampleInbox_Close() {
 	shop := openExampleShop(grantAll)
 	defer shop.close() // which calls it again: that changes nothing
 	fmt.Println("closed:", shop.box.Close())
-	err := shop.box.Accept(context.Background(), payments.Payment{Status: payments.StatusComplete})
+	err := shop.box.Webhook().Accept(context.Background(), payments.Payment{Status: payments.StatusComplete})
 	fmt.Println("it takes nothing more:", errors.Is(err, inbox.ErrClosed))
 	// Output:
 	// closed: <nil>

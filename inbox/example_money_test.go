@@ -182,7 +182,7 @@ func Example_paidLate() {
 
 	record, err := shop.client.Confirm(ctx, late.PayToken) // as webhook.Handler does
 	check(err)
-	check(shop.box.Accept(ctx, record))
+	check(shop.box.Webhook().Accept(ctx, record))
 	shop.settle(1)
 	fmt.Println("after the webhook:", shop.booked())
 	// Output:

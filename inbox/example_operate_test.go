@@ -17,7 +17,6 @@ import (
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
-	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // exampleShop is what the examples share: the service, a client, a ledger.
@@ -180,11 +179,11 @@ func ExampleInbox_Expect() {
 	payToken := uuid.MustParse("8c1b7a52-4f0e-4d0b-9a58-2f6d2f9f3c11")
 	err := shop.box.Expect(context.Background(), payToken, payments.CreateRequest{Title: "Sword", Identifier: "order-1", Amount: payments.NewAmount(10000)})
 	check(err)
-	standing, err := shop.box.Standing(context.Background(), payToken)
+	state, err := shop.box.Webhook().State(context.Background(), payToken)
 	check(err)
-	fmt.Println("expected:", standing == webhook.StandingExpected)
+	fmt.Println("state:", state)
 	// Output:
-	// expected: true
+	// state: expected
 }
 
 // For those who run their own migrations: the statements for an empty database.

@@ -48,9 +48,9 @@ func Example_bothChannels() {
 	check(err)
 	box, err := inbox.Open(ctx, inbox.Config{SQLite: db, Client: client, Handler: grant})
 	check(err)
-	hook, err := webhook.New(webhook.Config{Client: client, Sink: box}) // an http.Handler
+	hook, err := webhook.New(webhook.Config{Client: client, Ledger: box.Webhook()}) // an http.Handler
 	check(err)
-	poll, err := poller.New(poller.Config{Client: client, Sink: box})
+	poll, err := poller.New(poller.Config{Client: client, Ledger: box.Poller()})
 	check(err)
 
 	_, err = db.Writer.ExecContext(ctx, `CREATE TABLE orders (id TEXT PRIMARY KEY, paid BOOLEAN NOT NULL DEFAULT false)`)
@@ -111,9 +111,9 @@ func ExampleOpen_production() {
 		check(err)
 		box, err := inbox.Open(ctx, inbox.Config{SQLite: db, Client: client, Handler: grant})
 		check(err)
-		hook, err := webhook.New(webhook.Config{Client: client, Sink: box})
+		hook, err := webhook.New(webhook.Config{Client: client, Ledger: box.Webhook()})
 		check(err)
-		poll, err := poller.New(poller.Config{Client: client, Sink: box})
+		poll, err := poller.New(poller.Config{Client: client, Ledger: box.Poller()})
 		check(err)
 		mux.Handle("/hooks/deposit/", hook)
 		go func() { check(poll.Run(ctx)) }()

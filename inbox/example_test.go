@@ -55,7 +55,7 @@ func Example() {
 	paid, err := client.Confirm(ctx, created.PayToken) // a webhook.Handler does this
 	check(err)
 	for range 3 {
-		check(box.Accept(ctx, paid))
+		check(box.Webhook().Accept(ctx, paid))
 	}
 	exampleShop{box: box}.await(inbox.StageDone) // others see a grant once it is committed
 	var rows int

@@ -20,12 +20,12 @@ func AddUnwrittenLoss(b *Inbox, err error) {
 func AgeBeats(b *Inbox) {
 	b.polls.mu.Lock()
 	defer b.polls.mu.Unlock()
-	for _, line := range b.polls.ofRun {
+	for _, line := range b.polls.open {
 		line.beat = time.Time{}
 	}
 }
 
-func BeatLines(b *Inbox) error { return b.beatLines(context.Background()) }
+func BeatLines(b *Inbox) error { return b.polls.beatLines(context.Background()) }
 
 // AcceptGroup takes in, in one group, the service's no to an id, the body of a poll, and a
 // payment.
@@ -34,5 +34,5 @@ func AcceptGroup(b *Inbox, no, poll string, p payments.Payment) error {
 	if err != nil {
 		return err
 	}
-	return b.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: bits(ChannelPoll), Body: "{}"}, record})
+	return b.intake.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: bits(ChannelPoll), Body: "{}"}, record})
 }

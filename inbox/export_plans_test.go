@@ -13,7 +13,7 @@ func Statements(b *Inbox) map[string]Statement {
 		return Statement{query, args}
 	}
 	return map[string]Statement{
-		"claim":            {b.sqlClaim(), []any{8, b.cfg.lease().Microseconds()}},
+		"claim":            {b.dispatcher.sqlClaim(), []any{8, b.cfg.lease().Microseconds()}},
 		"clock":            {b.d.sql(sqlLookAhead), []any{0, clockWindow}},
 		"hints":            {b.d.sql(sqlHintsAhead), []any{0, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never}},
 		"created ids":      {b.d.sql(sqlHintsAhead), []any{1, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never}},

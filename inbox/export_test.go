@@ -27,7 +27,7 @@ func WithReserveTimeout(cfg Config, limit time.Duration) Config {
 }
 
 // UntilNext is how long Run waits for its next reconciliation after so many without a proof.
-func UntilNext(b *Inbox, unproven int) (time.Duration, bool) { return b.untilNext(unproven) }
+func UntilNext(b *Inbox, unproven int) (time.Duration, bool) { return b.reconciler.untilNext(unproven) }
 
 // Unproven reports whether a later reconciliation may settle a loss of the report.
 func Unproven(r Report) bool { return r.unproven() }
@@ -37,7 +37,7 @@ func LimitStatements(b *Inbox, limit time.Duration) { b.d.limit = limit }
 
 // Queued is how many acceptances wait behind a group that is being committed.
 func Queued(b *Inbox) (n int) {
-	for _, lane := range b.intake {
+	for _, lane := range b.intake.lanes {
 		lane.mu.Lock()
 		n += len(lane.waiting)
 		lane.mu.Unlock()
@@ -48,21 +48,23 @@ func Queued(b *Inbox) (n int) {
 // SameLane reports whether the payments are taken in one after another.
 func SameLane(b *Inbox, one, other string) bool { return b.intake.lane(one) == b.intake.lane(other) }
 
-func PossibleLosses(b *Inbox) ([]PossibleLoss, error) { return b.possibleLosses(context.Background()) }
+func PossibleLosses(b *Inbox) ([]PossibleLoss, error) {
+	return b.polls.possibleLosses(context.Background())
+}
 
-func EvictHints(b *Inbox) error { return b.evictHints(context.Background()) }
+func EvictHints(b *Inbox) error { return b.webhook.evictHints(context.Background()) }
 
 // DropBodies drops what is old enough, or nothing before the recovery, and does not wait for it.
 func DropBodies(b *Inbox) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	select {
-	case <-b.recovered:
+	case <-b.polls.recovered:
 	default:
 		cancel()
 	}
 	for {
-		more, err := b.dropBodies(ctx)
+		more, err := b.retention.dropBodies(ctx)
 		if err != nil || !more {
 			return err
 		}
@@ -111,18 +113,19 @@ func ClaimAll(b *Inbox) ([]Claim, error) {
 }
 
 // Handle hands a claimed payment over, also if it is late.
-func Handle(b *Inbox, c *Claim) { b.runClaim(context.Background(), &c.claim) }
+func Handle(b *Inbox, c *Claim) { b.dispatcher.runClaim(context.Background(), &c.claim) }
 
 // ConfirmDue confirms what is due, at any rate.
 func ConfirmDue(b *Inbox) error {
-	b.ownLimit, b.hintLimit, b.sweepLimit = rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9)
-	_, err := b.confirmDue(context.Background())
+	c := b.confirmer
+	c.ownLimit, c.hintLimit, c.sweepLimit = rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9), rate.NewLimiter(1e9, 1e9)
+	_, err := c.confirmDue(context.Background())
 	return err
 }
 
 // ClaimSome claims up to n of what is due.
 func ClaimSome(b *Inbox, n int) ([]Claim, error) {
-	found, err := b.claim(context.Background(), n)
+	found, err := b.dispatcher.claim(context.Background(), n)
 	claims := make([]Claim, len(found))
 	for i := range found {
 		claims[i].claim = found[i]
@@ -145,8 +148,8 @@ const (
 // the record of it.
 func HandleOnce(b *Inbox, c *Claim) (ended string, err error) {
 	ctx := context.Background()
-	result := b.attempt(ctx, &c.claim)
-	err = b.settle(ctx, &c.claim, result)
+	result := b.dispatcher.attempt(ctx, &c.claim)
+	err = b.dispatcher.settle(ctx, &c.claim, result)
 	if result == nil {
 		return EndedDone, err
 	}

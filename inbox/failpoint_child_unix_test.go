@@ -143,30 +143,37 @@ func (m *shopkeeper) Create(ctx context.Context, req payments.CreateRequest) (pa
 
 func (m *shopkeeper) Decode(raw []byte) (payments.Payment, error) { return m.client.Decode(raw) }
 
-// sink is the inbox as webhook and poller see it.
-type sink struct {
-	*inbox.Inbox
+// webhookLedger is the inbox as the webhook handler sees it.
+type webhookLedger struct {
+	webhook.Ledger
 	m *shopkeeper
 }
 
-func (s sink) Note(ctx context.Context, id uuid.UUID) error {
-	err := s.Inbox.Note(ctx, id)
+func (l webhookLedger) RecordHint(ctx context.Context, id uuid.UUID) error {
+	err := l.Ledger.RecordHint(ctx, id)
 	if err == nil {
-		err = s.m.at(stepNoted)
+		err = l.m.at(stepNoted)
 	}
 	return err
 }
 
-func (s sink) Accept(ctx context.Context, p payments.Payment) error {
-	s.m.offered.Store(true)
-	err := s.Inbox.Accept(ctx, p)
-	child.Say("offered")
-	return err
+func (l webhookLedger) Accept(ctx context.Context, p payments.Payment) error {
+	return l.m.offer(ctx, l.Ledger, p)
 }
 
-func (s sink) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	s.m.offered.Store(true)
-	err := s.Inbox.AcceptPolled(ctx, p)
+// pollLedger is the inbox as the poller sees it.
+type pollLedger struct {
+	poller.Ledger
+	m *shopkeeper
+}
+
+func (l pollLedger) Accept(ctx context.Context, p payments.Payment) error {
+	return l.m.offer(ctx, l.Ledger, p)
+}
+
+func (m *shopkeeper) offer(ctx context.Context, ledger poller.Sink, p payments.Payment) error {
+	m.offered.Store(true)
+	err := ledger.Accept(ctx, p)
 	child.Say("offered")
 	return err
 }
@@ -245,7 +252,7 @@ func (m *shopkeeper) open() (err error) {
 	if err != nil {
 		return err
 	}
-	m.hook, err = webhook.New(webhook.Config{Client: m, Sink: sink{m.box, m}, Logger: cfg.Logger})
+	m.hook, err = webhook.New(webhook.Config{Client: m, Ledger: webhookLedger{m.box.Webhook(), m}, Logger: cfg.Logger})
 	return err
 }
 
@@ -271,7 +278,7 @@ func (m *shopkeeper) deliver(id string) {
 
 func (m *shopkeeper) poll(ctx context.Context) error {
 	p, err := poller.New(poller.Config{
-		Client: m, Sink: sink{m.box, m}, IntervalMin: 10 * time.Millisecond, IntervalMax: 20 * time.Millisecond,
+		Client: m, Ledger: pollLedger{m.box.Poller(), m}, IntervalMin: 10 * time.Millisecond, IntervalMax: 20 * time.Millisecond,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -93,7 +93,7 @@ const (
 // openOrder finds the order of a payment whose record was faster than its
 // registration, or whose creation was interrupted. An empty identifier matches
 // nothing, and a game-store payment has no order.
-func (b *Inbox) openOrder(ctx context.Context, tx *sql.Tx, c *claim) (*expectation, error) {
+func (b *dispatcher) openOrder(ctx context.Context, tx *sql.Tx, c *claim) (*expectation, error) {
 	late, err := b.ordersBy(ctx, tx, sqlLateOrder, c.id)
 	if err != nil || late != nil || c.payment.Identifier == "" || c.payment.Metadata.GameProduct != "" {
 		return late, err
@@ -102,7 +102,7 @@ func (b *Inbox) openOrder(ctx context.Context, tx *sql.Tx, c *claim) (*expectati
 }
 
 // ordersBy returns the one order that a query finds, or nil.
-func (b *Inbox) ordersBy(ctx context.Context, tx *sql.Tx, query, key string) (*expectation, error) {
+func (b *dispatcher) ordersBy(ctx context.Context, tx *sql.Tx, query, key string) (*expectation, error) {
 	rows, err := tx.QueryContext(ctx, b.d.sql(query), key)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ var errOrderTaken = errors.New("inbox: the order was bound to another payment at
 const sqlTake = `UPDATE {p}orders SET payment_id = ?2 WHERE order_id = ?1 AND (payment_id IS NULL OR payment_id = ?2)`
 
 // takeOrder binds an open order to the payment, in the handler's transaction.
-func (b *Inbox) takeOrder(ctx context.Context, tx *sql.Tx, e *expectation, paymentID string) error {
+func (b *dispatcher) takeOrder(ctx context.Context, tx *sql.Tx, e *expectation, paymentID string) error {
 	result, err := tx.ExecContext(ctx, b.d.sql(sqlTake), e.orderID, paymentID)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (e *reviewError) Error() string { return "inbox: review: " + string(e.reaso
 
 // runClaim brings one claimed payment a step further and records the result. It does not
 // end early with ctx: a hand-over is finished or times out.
-func (b *Inbox) runClaim(ctx context.Context, c *claim) {
+func (b *dispatcher) runClaim(ctx context.Context, c *claim) {
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
 	err := b.attempt(ctx, c)
@@ -82,13 +82,13 @@ func (b *Inbox) runClaim(ctx context.Context, c *claim) {
 	}
 }
 
-func (b *Inbox) granted(ctx context.Context, c *claim, took time.Duration) {
+func (b *dispatcher) granted(ctx context.Context, c *claim, took time.Duration) {
 	b.cfg.Logger.LogAttrs(ctx, b.cfg.GrantLevel, "depositpay: granted", slog.String("payment_id", c.id),
 		slog.String("identifier", c.payment.Identifier), slog.String("paid_amount", c.payment.PaidAmount.String()),
 		slog.Int("attempt", c.tries), slog.Duration("took", took))
 }
 
-func (b *Inbox) attempt(ctx context.Context, c *claim) error {
+func (b *dispatcher) attempt(ctx context.Context, c *claim) error {
 	switch {
 	case c.broken != nil:
 		return &reviewError{ReasonUnreadable}
@@ -113,7 +113,7 @@ func undoneByServer(err error) bool {
 }
 
 // inTransaction is the fence, the guard, the handler and the commit.
-func (b *Inbox) inTransaction(ctx context.Context, c *claim) (err error) {
+func (b *dispatcher) inTransaction(ctx context.Context, c *claim) (err error) {
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
 		return notBegun(err)
@@ -134,7 +134,7 @@ func (b *Inbox) inTransaction(ctx context.Context, c *claim) (err error) {
 	return b.cfg.hook.after(stepDone, tx.Commit())
 }
 
-func (b *Inbox) fence(ctx context.Context, tx *sql.Tx, c *claim) error {
+func (b *dispatcher) fence(ctx context.Context, tx *sql.Tx, c *claim) error {
 	statement := sqlFence
 	if b.d.name == DialectPostgreSQL {
 		// A handler that hangs must not hold its row and its snapshot for ever, not even if
@@ -162,7 +162,7 @@ var errTxEnded = errors.New("the handler's transaction had ended before the hand
 // fence began. Some errors of SQLite (a full disk, OR ROLLBACK) end a transaction, and
 // what a handler writes after one that it overlooks is stored at once. PostgreSQL refuses
 // all statements then.
-func (b *Inbox) stillFenced(ctx context.Context, tx *sql.Tx, c *claim) error {
+func (b *dispatcher) stillFenced(ctx context.Context, tx *sql.Tx, c *claim) error {
 	if b.d.name != DialectSQLite {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (b *Inbox) stillFenced(ctx context.Context, tx *sql.Tx, c *claim) error {
 }
 
 // guard lets only what was expected through. What a person approved passes.
-func (b *Inbox) guard(ctx context.Context, tx *sql.Tx, c *claim) error {
+func (b *dispatcher) guard(ctx context.Context, tx *sql.Tx, c *claim) error {
 	order := c.order
 	if order == nil {
 		var err error
@@ -197,7 +197,7 @@ func (b *Inbox) guard(ctx context.Context, tx *sql.Tx, c *claim) error {
 }
 
 // callHandler calls the merchant's code. A panic is an error of this one payment.
-func (b *Inbox) callHandler(ctx context.Context, tx *sql.Tx, c *claim) (err error) {
+func (b *dispatcher) callHandler(ctx context.Context, tx *sql.Tx, c *claim) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("inbox: the handler panicked: %v\n%s", p, debug.Stack())
@@ -211,7 +211,7 @@ func (b *Inbox) callHandler(ctx context.Context, tx *sql.Tx, c *claim) (err erro
 
 // settle writes down how a run ended. After success there is nothing to write: the
 // commit did.
-func (b *Inbox) settle(ctx context.Context, c *claim, err error) error {
+func (b *dispatcher) settle(ctx context.Context, c *claim, err error) error {
 	if err == nil || errors.Is(err, errFenced) {
 		return nil
 	}

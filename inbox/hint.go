@@ -17,32 +17,23 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// Note writes down that a webhook named id, before it is confirmed: the confirm may
-// complete the payment, and then the service does not name it again. It satisfies
-// webhook.Ledger, and is not called for ids that this merchant created: those are
-// confirmed by reconciliation in any case. If too many others are in doubt a new id is
-// refused with webhook.ErrFull; see Config.MaxHints.
-func (b *Inbox) Note(ctx context.Context, id uuid.UUID) error {
-	_, known := b.store.unfolded(id)
-	h := &newHint{id: id.String(), known: known}
-	if err := b.places.do(context.WithoutCancel(ctx), h); err != nil { // a place must not be given to nobody
-		return fmt.Errorf("inbox: payment %s: %w", id, err)
-	}
-	if h.full {
-		return b.tooManyHints(ctx, id)
-	}
-	defer b.noting.Add(-1)
-	return b.put(ctx, op{Kind: opHint, ID: id.String()})
+// confirmer confirms the ids that are due, and what reconciliation asks for.
+type confirmer struct {
+	*webhookLedger
+	hintLimit  *rate.Limiter  // confirms of ids that this merchant did not create
+	ownLimit   *rate.Limiter  // confirms of ids that this merchant created, all of them
+	sweepLimit *rate.Limiter  // those of a reconciliation, which leaves the others a share
+	sayToken   rate.Sometimes // that no token works
 }
 
-// Unconfirmed takes down how the confirm of a webhook failed, if the service said no to this
-// very id: unless there was another confirm of it the hint is in doubt no more, and may be
-// given up if there are too many. It satisfies webhook.Doubting.
-func (b *Inbox) Unconfirmed(ctx context.Context, id uuid.UUID, err error) error {
-	if !denied(err) {
-		return nil
+func newConfirmer(hints *webhookLedger) *confirmer {
+	return &confirmer{
+		webhookLedger: hints,
+		hintLimit:     rate.NewLimiter(rate.Limit(hints.cfg.ConfirmRate), max(1, int(hints.cfg.ConfirmRate))),
+		ownLimit:      rate.NewLimiter(ownRate, ownRate),
+		sweepLimit:    rate.NewLimiter(sweepRate, sweepRate),
+		sayToken:      rate.Sometimes{Interval: time.Hour},
 	}
-	return b.put(ctx, op{Kind: opNo, ID: id.String()})
 }
 
 // confirmBegins is the state of a hint when another confirm of it begins; the state follows of
@@ -78,7 +69,7 @@ const (
 
 // confirmDue confirms some of what is owed: created ids first, the others as far as
 // their token bucket goes.
-func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
+func (b *confirmer) confirmDue(ctx context.Context) (more bool, err error) {
 	if err := errors.Join(b.mayConfirm(ctx), b.evictHints(ctx)); err != nil {
 		return false, err
 	}
@@ -109,7 +100,7 @@ func (b *Inbox) confirmDue(ctx context.Context) (more bool, err error) {
 }
 
 // logAsk keeps to itself what the service says of strangers' ids.
-func (b *Inbox) logAsk(ctx context.Context, o owed, err error) {
+func (b *confirmer) logAsk(ctx context.Context, o owed, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
@@ -121,7 +112,7 @@ func (b *Inbox) logAsk(ctx context.Context, o owed, err error) {
 }
 
 // logToken says so if no token works: nothing is confirmed meanwhile.
-func (b *Inbox) logToken(ctx context.Context, err error) {
+func (b *confirmer) logToken(ctx context.Context, err error) {
 	if !api.TokenFails(err) {
 		return
 	}
@@ -130,7 +121,7 @@ func (b *Inbox) logToken(ctx context.Context, err error) {
 	})
 }
 
-func (b *Inbox) owed(ctx context.Context, own, n int) (due []owed, err error) {
+func (b *confirmer) owed(ctx context.Context, own, n int) (due []owed, err error) {
 	due, err = queryRows(ctx, b.store.claims(), b.d.sql(sqlOwed), scanOwed, n, confirmLease.Microseconds(), own)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: what is owed: %w", err)
@@ -154,7 +145,7 @@ const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN
 // ask asks the service about one id and takes what it says. A "no" is never final:
 // the payer knows the id, and may have forged the webhook before paying. unpaid reports
 // whether the service has said so.
-func (b *Inbox) ask(ctx context.Context, o owed) (unpaid bool, err error) {
+func (b *confirmer) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 	id, err := uuid.Parse(o.id)
 	if err != nil {
 		return true, err
@@ -183,7 +174,7 @@ func (b *Inbox) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 
 // confirmFailed writes down how a confirm ended. If the answer is lost and somebody else has
 // the hint by now, it is named again, whatever Config.MaxHints says: it may be complete.
-func (b *Inbox) confirmFailed(ctx context.Context, o owed, wait int64, absolute, no int) error {
+func (b *confirmer) confirmFailed(ctx context.Context, o owed, wait int64, absolute, no int) error {
 	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
 	if err != nil || o.expected || no == 1 {
 		return err

@@ -9,51 +9,34 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-	"golang.org/x/time/rate"
-
-	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // Inbox is the ledger of one merchant. Its methods may be called at once from many
 // goroutines, and many processes may have an Inbox on one PostgreSQL database.
 type Inbox struct {
-	cfg    Config
-	d      *dialect
-	store  store
-	intake intake
-	asking *group[*lookup]
+	*core
+	intake     *intake
+	webhook    *webhookLedger
+	polls      *pollLedger
+	confirmer  *confirmer
+	reconciler *reconciler
+	dispatcher *dispatcher
+	retention  *retention
 
-	standings standings
-	closing   func() error
+	running atomic.Bool
+	closing func() error
+}
 
-	hintLimit  *rate.Limiter // confirms of ids that this merchant did not create
-	ownLimit   *rate.Limiter // confirms of ids that this merchant created
-	sweepLimit *rate.Limiter // of these, the ones of a reconciliation, which leaves the others a share
+// core is what the parts of an Inbox share.
+type core struct {
+	cfg   Config
+	d     *dialect
+	store store
 
 	wakes      chan struct{} // something is ready
 	reconciles chan struct{} // a loss is possible
-
-	mu      sync.Mutex
-	running bool
-	polls   pollLines
-
-	places     *group[*newHint]
-	noting     atomic.Int64   // hints that have a place and may not be in the ledger yet
-	evicted    atomic.Int64   // hints given up
-	turnedAway atomic.Int64   // new ones that were refused
-	sayFull    rate.Sometimes // about these
-	sayToken   rate.Sometimes // that no token works
-
-	recovered chan struct{} // closed when what dead pollers left has been taken in
-	recovery  sync.Once     // closes it
-
-	failing  atomic.Bool // the last group was not stored
-	outage   atomic.Bool // one was not, and no reconciliation has been asked for since
-	kept     kept        // what was confirmed meanwhile
-	offering sync.Mutex
-	probing  *group[struct{}]
 }
 
 const (
@@ -74,41 +57,31 @@ func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	b := &Inbox{
-		cfg:        cfg,
-		hintLimit:  rate.NewLimiter(rate.Limit(cfg.ConfirmRate), max(1, int(cfg.ConfirmRate))),
-		ownLimit:   rate.NewLimiter(ownRate, ownRate),
-		sweepLimit: rate.NewLimiter(sweepRate, sweepRate),
-		wakes:      make(chan struct{}, 1),
-		reconciles: make(chan struct{}, 1),
-		sayFull:    rate.Sometimes{Interval: time.Minute},
-		sayToken:   rate.Sometimes{Interval: time.Hour},
-		recovered:  make(chan struct{}),
-	}
+	c := &core{cfg: cfg, wakes: make(chan struct{}, 1), reconciles: make(chan struct{}, 1)}
 	name := DialectPostgreSQL
 	if cfg.SQLite != nil {
 		name = DialectSQLite
 	}
-	b.d = newDialect(name, cfg.TablePrefix, cfg.SerializeByIdentifier)
-	if err := b.prepare(ctx); err != nil {
+	c.d = newDialect(name, cfg.TablePrefix, cfg.SerializeByIdentifier)
+	if err := c.prepare(ctx); err != nil {
 		return nil, err
 	}
-	b.intake = newIntake(b)
-	b.asking = newGroup(groupMax, b.lookUp)
-	b.probing = newGroup(groupMax, b.probe)
-	b.places = newGroup(groupMax, b.givePlaces)
+	b := &Inbox{core: c, intake: newIntake(c), dispatcher: &dispatcher{c}}
+	b.webhook = newWebhookLedger(b.intake)
+	b.polls = newPollLedger(b.intake)
+	b.confirmer = newConfirmer(b.webhook)
+	b.reconciler = &reconciler{confirmer: b.confirmer, polls: b.polls}
+	b.retention = &retention{c, b.polls.recovered}
 	b.closing = sync.OnceValue(func() error {
-		b.probing.close()
-		b.places.close()
-		unstored := b.closeKept()
-		b.intake.close()
-		b.asking.close()
+		b.webhook.places.close()
+		unstored := b.intake.close()
+		b.webhook.lookups.close()
 		return errors.Join(unstored, b.store.close())
 	})
 	return b, nil
 }
 
-func (b *Inbox) prepare(ctx context.Context) error {
+func (b *core) prepare(ctx context.Context) error {
 	a := applier{d: b.d, hintDelay: hintDelay.Microseconds(), hook: b.cfg.hook}
 	if b.cfg.SQLite != nil {
 		if err := b.prepareLedger(ctx, pool{b.cfg.SQLite.Writer, b.d}); err != nil {
@@ -143,7 +116,7 @@ func (b *Inbox) prepare(ctx context.Context) error {
 }
 
 // prepareLedger checks the database and brings the schema up to date.
-func (b *Inbox) prepareLedger(ctx context.Context, ledger pool) error {
+func (b *core) prepareLedger(ctx context.Context, ledger pool) error {
 	if err := checkDatabase(ctx, &b.cfg); err != nil {
 		return err
 	}
@@ -169,60 +142,18 @@ func (b *Inbox) prepareLedger(ctx context.Context, ledger pool) error {
 // and returns the result of the first.
 func (b *Inbox) Close() error { return b.closing() }
 
+// Webhook returns the inbox as the Ledger of a webhook.Handler. Accept of a payment that
+// cannot be stored now also keeps it in memory, and Run stores it as soon as the database is
+// back. Accept still returns an error, since a kill would lose the memory.
+func (b *Inbox) Webhook() webhook.Ledger { return b.webhook }
+
+// Poller returns the inbox as the Ledger of a poller.Poller.
+func (b *Inbox) Poller() poller.Ledger { return b.polls }
+
 // wake tells Run that there may be something to do.
-func (b *Inbox) wake() {
+func (b *core) wake() {
 	select {
 	case b.wakes <- struct{}{}:
 	default:
 	}
-}
-
-// Accept takes custody of a verified payment: it returns nil once the record is
-// durable. It may be called any number of times for one payment, by both channels:
-// the payment is handed over once. It satisfies webhook.Sink.
-//
-// A payment that cannot be stored now is kept in memory as well: Run stores it as soon as the
-// database is back. The error stays an error, since a kill would lose the memory.
-//
-// A record without an id cannot be told from another one and goes to review. One that
-// is not COMPLETE is refused with payments.ErrNotComplete. What else is wrong with a
-// payment is found before it is handed over.
-func (b *Inbox) Accept(ctx context.Context, p payments.Payment) error {
-	return b.accept(ctx, p, ChannelWebhook)
-}
-
-func (b *Inbox) accept(ctx context.Context, p payments.Payment, channel Channel) error {
-	if p.Status != payments.StatusComplete {
-		return fmt.Errorf("inbox: payment %s has status %q: %w", p.ID, p.Status, payments.ErrNotComplete)
-	}
-	o, err := recordOp(p, channel)
-	if err != nil {
-		return fmt.Errorf("inbox: payment %s cannot be written down: %w", p.ID, err)
-	}
-	if p.ID == uuid.Nil {
-		o.Kind, o.ID, o.Reason = opReview, "none-"+uuid.NewString(), ReasonNoID
-	}
-	standing, _ := b.standings.get(p.ID)
-	o.owed = standing == webhook.StandingExpected
-	if err := b.put(ctx, o); err != nil {
-		if channel == ChannelPoll { // the poller keeps it
-			return err
-		}
-		return b.keep(o, err)
-	}
-	b.kept.remove(o)
-	b.rememberHandled(o)
-	return nil
-}
-
-func (b *Inbox) rememberHandled(o op) {
-	if id, err := uuid.Parse(o.ID); err == nil && o.Kind == opRecord {
-		b.standings.add(id, webhook.StandingHandled)
-	}
-}
-
-// AcceptPolled is Accept for a payment that a poll returned; it satisfies
-// poller.Journal.
-func (b *Inbox) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	return b.accept(ctx, p, ChannelPoll)
 }

@@ -4,39 +4,98 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// intake is where ops queue up for the store: a group commit for each of its lanes. What
-// is about one payment takes one lane, and so stays in its order.
-type intake []*group[op]
+// intake makes verified payments, and whatever else the channels report, durable.
+type intake struct {
+	*core
+	lanes  []*group[op]
+	states stateCache
 
-func newIntake(b *Inbox) intake {
-	in := make(intake, b.store.lanes())
-	for lane := range in {
-		in[lane] = newGroup(groupMax, func(ops []op) error { return b.commit(lane, ops) })
-	}
-	return in
+	failing  atomic.Bool // the last group was not stored
+	outage   atomic.Bool // a group was not stored, and no reconciliation was requested since
+	kept     kept        // payments that were confirmed during an outage
+	offering sync.Mutex
+	probing  *group[struct{}]
 }
 
-// lane of an id is that of its last character: ids are random.
-func (in intake) lane(id string) *group[op] { return in[int(id[len(id)-1])%len(in)] }
+func newIntake(c *core) *intake {
+	b := &intake{core: c, lanes: make([]*group[op], c.store.lanes())}
+	for lane := range b.lanes {
+		b.lanes[lane] = newGroup(groupMax, func(ops []op) error { return b.commit(lane, ops) })
+	}
+	b.probing = newGroup(groupMax, b.probe)
+	return b
+}
 
-func (in intake) close() {
-	for _, lane := range in {
+// lane is a group commit of the store. All ops of one payment go through one lane, so they
+// stay in order; the lane follows from the last character of the id, because ids are random.
+func (b *intake) lane(id string) *group[op] { return b.lanes[int(id[len(id)-1])%len(b.lanes)] }
+
+// close stores what is kept and waits for the ops under way. Its error is ErrUnstored.
+func (b *intake) close() error {
+	b.probing.close()
+	unstored := b.closeKept()
+	for _, lane := range b.lanes {
 		lane.close()
+	}
+	return unstored
+}
+
+// accept takes custody of a verified payment: it returns nil once the record is durable. It may
+// be called any number of times for one payment, by all channels: the payment is handed over
+// once.
+//
+// A record without an id cannot be told apart from another one and goes to review. One that
+// is not COMPLETE is rejected with payments.ErrNotComplete. Anything else that is wrong with a
+// payment is found when it is handed over.
+func (b *intake) accept(ctx context.Context, p payments.Payment, channel Channel) error {
+	if p.Status != payments.StatusComplete {
+		return fmt.Errorf("inbox: payment %s has status %q: %w", p.ID, p.Status, payments.ErrNotComplete)
+	}
+	o, err := recordOp(p, channel)
+	if err != nil {
+		return fmt.Errorf("inbox: payment %s cannot be written down: %w", p.ID, err)
+	}
+	if p.ID == uuid.Nil {
+		o.Kind, o.ID, o.Reason = opReview, "none-"+uuid.NewString(), ReasonNoID
+	}
+	state, _ := b.states.get(p.ID)
+	o.owed = state == webhook.StateExpected
+	if err := b.put(ctx, o); err != nil {
+		if channel == ChannelPoll { // the poller keeps it
+			return err
+		}
+		return b.keep(o, err)
+	}
+	b.kept.remove(o)
+	b.rememberHandled(o)
+	return nil
+}
+
+func (b *intake) rememberHandled(o op) {
+	if id, err := uuid.Parse(o.ID); err == nil && o.Kind == opRecord {
+		b.states.add(id, webhook.StateHandled)
 	}
 }
 
 // put makes an op durable, together with those of others.
-func (b *Inbox) put(ctx context.Context, o op) error {
+func (b *intake) put(ctx context.Context, o op) error {
 	if err := b.store.room(o.Kind); err != nil {
 		return err
 	}
-	return b.intake.lane(o.ID).do(ctx, o)
+	return b.lane(o.ID).do(ctx, o)
 }
 
 // commit makes a group of ops durable. It is not tied to any one caller's context.
-func (b *Inbox) commit(lane int, ops []op) (err error) {
+func (b *intake) commit(lane int, ops []op) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("inbox: the store panicked: %v", p)
@@ -60,7 +119,7 @@ func (b *Inbox) commit(lane int, ops []op) (err error) {
 	return b.notStored(err)
 }
 
-func (b *Inbox) noteStore(works bool) {
+func (b *intake) noteStore(works bool) {
 	if !works {
 		b.outage.Store(true) // before failing, which ends it
 	}
@@ -68,7 +127,7 @@ func (b *Inbox) noteStore(works bool) {
 }
 
 // commitEach keeps what the database refuses in one op from failing its whole group.
-func (b *Inbox) commitEach(ctx context.Context, lane int, ops []op) error {
+func (b *intake) commitEach(ctx context.Context, lane int, ops []op) error {
 	each := make(eachError, len(ops))
 	for i := range ops {
 		if ops[i].Kind == opNo {
@@ -81,7 +140,7 @@ func (b *Inbox) commitEach(ctx context.Context, lane int, ops []op) error {
 	return each
 }
 
-func (b *Inbox) notStored(err error) error {
+func (b *intake) notStored(err error) error {
 	if b.cfg.SQLite != nil {
 		return fmt.Errorf("inbox: not stored; see whether the disk is full or the ledger's files are read-only: %w", err)
 	}

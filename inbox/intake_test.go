@@ -16,7 +16,8 @@ func TestIntakeRefuses(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "shop.db")
 	box := accepting(t, inbox.Config{SQLite: openLedger(t, path)})
-	_, err := box.BeforePoll(t.Context())
+	journal := box.Poller().Begin()
+	_, err := journal.BeforePoll(t.Context())
 	require.NoError(t, err)
 	beside, err := sql.Open("sqlite", "file:"+path+"-intake?_pragma=busy_timeout(5000)")
 	require.NoError(t, err)
@@ -26,21 +27,21 @@ func TestIntakeRefuses(t *testing.T) {
 	const n = 32
 	errs := make(chan error, n)
 	for i := range n {
-		go func() { errs <- box.Accept(t.Context(), nthPayment(i)) }()
+		go func() { errs <- box.Webhook().Accept(t.Context(), nthPayment(i)) }()
 	}
 	for range n {
 		require.ErrorContains(t, <-errs, "no room")
 	}
-	_, err = box.BeforePoll(t.Context())
+	_, err = journal.BeforePoll(t.Context())
 	require.ErrorContains(t, err, "no room", "a ping succeeds, an acceptance would not")
 	_, err = box.Get(t.Context(), nthPayment(0).ID.String())
 	require.ErrorIs(t, err, inbox.ErrNotFound)
 
 	_, err = beside.ExecContext(t.Context(), `DROP TRIGGER refuse`)
 	require.NoError(t, err)
-	_, err = box.BeforePoll(t.Context())
+	_, err = journal.BeforePoll(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 }
 
 // TestFoldIsOneTransaction: what was accepted and could not be folded is there after a
@@ -50,7 +51,7 @@ func TestFoldIsOneTransaction(t *testing.T) {
 	db := openLedger(t, filepath.Join(t.TempDir(), "shop.db"))
 	cfg := inbox.Config{SQLite: db}
 	box := accepting(t, cfg)
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 	_, err := db.Writer.ExecContext(t.Context(), `ALTER TABLE depositpay_payments RENAME TO elsewhere`)
 	require.NoError(t, err)
 	_, err = box.Reconcile(t.Context())

@@ -73,11 +73,11 @@ func grantAtLevel(t *testing.T, db *pgtest.Database) {
 		require.NoError(t, err)
 		running.Go(func() { assert.NoError(t, boxes[i].Run(ctx)) })
 	}
-	hook, err := webhook.New(webhook.Config{Client: client, Sink: boxes[1], Logger: slog.New(slog.DiscardHandler)})
+	hook, err := webhook.New(webhook.Config{Client: client, Ledger: boxes[1].Webhook(), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	web := httptest.NewServer(hook)
 	require.NoError(t, mock.SetWebhook(mock.Token(), web.URL))
-	poll, err := poller.New(poller.Config{Client: client, Sink: boxes[0], Logger: slog.New(slog.DiscardHandler)})
+	poll, err := poller.New(poller.Config{Client: client, Ledger: boxes[0].Poller(), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	running.Go(func() { _ = poll.Run(ctx) })
 	var creating sync.WaitGroup
@@ -131,7 +131,7 @@ func TestDeadlockIsNoTry(t *testing.T) {
 			handle := func(n int) inbox.Entry {
 				t.Helper()
 				p := nthPayment(n)
-				require.NoError(t, box.Accept(t.Context(), p))
+				require.NoError(t, box.Webhook().Accept(t.Context(), p))
 				claims, err := inbox.ClaimAll(box)
 				require.NoError(t, err)
 				require.Len(t, claims, 1)
@@ -166,7 +166,7 @@ func TestCancelledDeadlock(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, box.Close()) })
-	require.NoError(t, box.Accept(t.Context(), nthPayment(1)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(1)))
 	claims, err := inbox.ClaimAll(box)
 	require.NoError(t, err)
 	require.Len(t, claims, 1)

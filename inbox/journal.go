@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/internal/backoff"
-	"github.com/depositpay/depositpay-go/internal/pollrun"
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
 )
 
 // The poll journal. A poll is a destructive read without an acknowledgement, so before
@@ -24,11 +24,16 @@ import (
 // whether a poll was under way at that very moment, so every unclean end is reported
 // as a possible loss. A line for each poll would tell more exactly, for a sync every
 // 3 to 5 seconds on every idle shop.
-type pollLines struct {
-	mu    sync.Mutex
-	ofRun map[string]*pollLine // by pollrun.ID: several pollers may share an inbox
+//
+// pollLedger is the inbox as a poller.Ledger.
+type pollLedger struct {
+	*intake
+	mu        sync.Mutex
+	open      map[string]*pollLine // by id: several pollers may share an inbox
+	unwritten []unwrittenLoss      // possible losses that PollLost could not store
 
-	unwritten []unwrittenLoss // what PollLost could not store
+	recovered chan struct{} // closed when the responses that dead pollers left are stored
+	recovery  sync.Once     // closes it
 }
 
 // unwrittenLoss is a possible loss that only this process knows of.
@@ -40,7 +45,25 @@ type unwrittenLoss struct {
 // pollLine is an open line of this process.
 type pollLine struct {
 	id   string
-	beat time.Time // when it was last told to be alive
+	beat time.Time // of the last heartbeat
+}
+
+// pollRun is the journal of one run of a poller.
+type pollRun struct {
+	*pollLedger
+	line *pollLine // guarded by mu; nil before the first poll
+}
+
+func newPollLedger(in *intake) *pollLedger {
+	return &pollLedger{intake: in, open: make(map[string]*pollLine), recovered: make(chan struct{})}
+}
+
+// Begin returns the journal of a run. It has no line before the first poll.
+func (b *pollLedger) Begin() poller.Journal { return &pollRun{pollLedger: b} }
+
+// Accept takes custody of a payment that a poll returned; see intake.accept.
+func (b *pollLedger) Accept(ctx context.Context, p payments.Payment) error {
+	return b.accept(ctx, p, ChannelPoll)
 }
 
 const (
@@ -50,48 +73,48 @@ const (
 	sqlLoss      = `INSERT INTO {p}polls (poll_id, opened_at, beat_at, outcome) VALUES (?1, {now}, {now}, ?2) ON CONFLICT (poll_id) DO NOTHING`
 )
 
-// BeforePoll is called by package poller before every destructive read; it satisfies
-// poller.Journal. An error means that the store cannot take what the poll would
-// return: the poll must not happen. The context that it returns makes payments.Client
-// write down what it received before it reads it.
-func (b *Inbox) BeforePoll(ctx context.Context) (context.Context, error) {
-	id, err := b.openLine(ctx, pollrun.ID(ctx))
+// BeforePoll opens a line of the journal, unless the run has one. An error means that the store
+// cannot take a payment: the poll must not happen. With the context that it returns,
+// payments.Client stores the response before it decodes it.
+func (r *pollRun) BeforePoll(ctx context.Context) (context.Context, error) {
+	id, err := r.openLine(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return payments.WithJournal(ctx, func(ctx context.Context, raw []byte) error {
-		return b.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: bits(ChannelPoll), Body: storable(string(raw))})
+		return r.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: bits(ChannelPoll), Body: storable(string(raw))})
 	}), nil
 }
 
-// openLine returns the open line of a run, and opens one if there is none.
-func (b *Inbox) openLine(ctx context.Context, run string) (string, error) {
-	b.polls.mu.Lock()
-	defer b.polls.mu.Unlock()
-	if err := b.writeLosses(ctx); err != nil {
+// openLine returns the id of the run's open line, and opens one if there is none.
+func (r *pollRun) openLine(ctx context.Context) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.writeLosses(ctx); err != nil {
 		return "", err
 	}
-	if err := b.canStore(ctx); err != nil {
+	if err := r.canStore(ctx); err != nil {
 		return "", err
 	}
-	if line := b.polls.ofRun[run]; line != nil {
-		switch alive, err := b.pollAlive(ctx, line); {
+	if r.isOpen() {
+		switch alive, err := r.pollAlive(ctx, r.line); {
 		case err != nil:
 			return "", fmt.Errorf("inbox: the poll journal: %w", err)
 		case alive:
-			return line.id, nil
+			return r.line.id, nil
 		}
+		delete(r.open, r.line.id)
 	}
 	line := &pollLine{id: uuid.NewString(), beat: time.Now()}
-	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOpenPolls), line.id); err != nil {
+	if _, err := r.store.ledger().ExecContext(ctx, r.d.sql(sqlOpenPolls), line.id); err != nil {
 		return "", fmt.Errorf("inbox: open the poll journal: %w", err)
 	}
-	if b.polls.ofRun == nil {
-		b.polls.ofRun = make(map[string]*pollLine)
-	}
-	b.polls.ofRun[run] = line
+	r.line, r.open[line.id] = line, line
 	return line.id, nil
 }
+
+// isOpen reports whether the run has a line that is not taken for dead. The caller holds mu.
+func (r *pollRun) isOpen() bool { return r.line != nil && r.open[r.line.id] != nil }
 
 func pollKey(id string) string { return "poll-" + id }
 
@@ -105,7 +128,7 @@ func unreadableKey(body string) string {
 // canStore reports whether an acceptance would succeed now. A full disk answers pings, so
 // after an acceptance that failed only one that succeeds will do: otherwise polls would
 // go on taking payments that nothing can hold.
-func (b *Inbox) canStore(ctx context.Context) error {
+func (b *pollLedger) canStore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := b.mayConfirm(ctx); err != nil {
@@ -117,15 +140,12 @@ func (b *Inbox) canStore(ctx context.Context) error {
 	return nil
 }
 
-// PollLost is called by package poller when a poll may have completed a payment that
-// it did not receive whole; it satisfies poller.Journal. What did arrive is kept for
-// review if it may hold a part of a record (see payments.Error.MayHoldRecord), the possible
-// loss is written down in any case, and reconciliation begins. If the database
-// is away it tries again until ctx ends; the first try is made even if ctx has ended. It returns
-// within 15 s. If that fails the error says so, nothing
-// is polled until the loss is stored, and AfterPolls does not close the journal before: the
-// report is all there is of such a payment.
-func (b *Inbox) PollLost(ctx context.Context, lost error) error {
+// PollLost records a possible loss and starts a reconciliation. What arrived of the response is
+// kept for review if it may hold a part of a record (see payments.Error.MayHoldRecord). If the
+// database is away PollLost tries again until ctx ends, for at most 15 s; it tries once even if
+// ctx has ended. If it fails, nothing is polled until the loss is stored, and Close does not
+// close the journal before: nothing else tells of that payment.
+func (b *pollLedger) PollLost(ctx context.Context, lost error) error {
 	defer b.wakeReconcile()
 	write, done := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer done()
@@ -138,21 +158,21 @@ func (b *Inbox) PollLost(ctx context.Context, lost error) error {
 		err = b.noteLoss(write, id, lost)
 	}
 	if err != nil {
-		b.polls.mu.Lock()
-		defer b.polls.mu.Unlock()
-		b.polls.unwritten = append(b.polls.unwritten, unwrittenLoss{id, lost})
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.unwritten = append(b.unwritten, unwrittenLoss{id, lost})
 	}
 	return err
 }
 
-// writeLosses stores what PollLost could not store. The caller holds polls.mu.
-func (b *Inbox) writeLosses(ctx context.Context) error {
-	for len(b.polls.unwritten) > 0 {
-		l := b.polls.unwritten[0]
+// writeLosses stores what PollLost could not store. The caller holds mu.
+func (b *pollLedger) writeLosses(ctx context.Context) error {
+	for len(b.unwritten) > 0 {
+		l := b.unwritten[0]
 		if err := b.noteLoss(ctx, l.id, l.err); err != nil {
 			return fmt.Errorf("inbox: a possible loss is not stored, nothing is polled until it is: %w", err)
 		}
-		b.polls.unwritten = b.polls.unwritten[1:]
+		b.unwritten = b.unwritten[1:]
 		b.wakeReconcile()
 	}
 	return nil
@@ -161,7 +181,7 @@ func (b *Inbox) writeLosses(ctx context.Context) error {
 // noteLoss may be called again after an error, which may have come after the commit. A loss
 // whose text the database refuses is stored with a plain reason: nothing is polled until a loss
 // is stored, and the database would refuse the same text every time.
-func (b *Inbox) noteLoss(ctx context.Context, id string, lost error) error {
+func (b *pollLedger) noteLoss(ctx context.Context, id string, lost error) error {
 	raw := ""
 	if e, ok := errors.AsType[*payments.Error](lost); ok && e.MayHoldRecord() {
 		raw = string(e.Raw)
@@ -186,34 +206,33 @@ func (b *Inbox) noteLoss(ctx context.Context, id string, lost error) error {
 	return err
 }
 
-func (b *Inbox) insertLoss(ctx context.Context, id, reason string) error {
+func (b *pollLedger) insertLoss(ctx context.Context, id, reason string) error {
 	_, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlLoss), id, reason)
 	return err
 }
 
-// AfterPolls is called by package poller when no more polls come; it satisfies
-// poller.Journal. It returns within 15 s, also if ctx has ended. If a possible loss cannot be stored the journal stays open, and the next
-// start reports it like a crash.
-func (b *Inbox) AfterPolls(ctx context.Context) error {
-	b.polls.mu.Lock()
-	defer b.polls.mu.Unlock()
+// Close closes the line of the run, if it has one. It returns within 15 s, even if ctx has
+// ended. If a possible loss cannot be stored the line stays open, and the next start reports it
+// like a crash.
+func (r *pollRun) Close(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	write, done := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer done()
-	if err := b.writeLosses(write); err != nil {
+	if err := r.writeLosses(write); err != nil {
 		return err
 	}
-	line := b.polls.ofRun[pollrun.ID(ctx)]
-	if line == nil {
+	if !r.isOpen() {
 		return nil
 	}
-	_, err := b.store.ledger().ExecContext(write, b.d.sql(sqlClose), line.id, "clean")
+	_, err := r.store.ledger().ExecContext(write, r.d.sql(sqlClose), r.line.id, "clean")
 	if err == nil {
-		delete(b.polls.ofRun, pollrun.ID(ctx))
+		delete(r.open, r.line.id)
 	}
 	return err
 }
 
-func (b *Inbox) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {
+func (b *pollLedger) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlLosses))
 	if err != nil {
 		return nil, err
@@ -232,7 +251,7 @@ func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
 }
 
 // queryStrings runs a query for one column.
-func (b *Inbox) queryStrings(ctx context.Context, query string, args ...any) ([]string, error) {
+func (b *core) queryStrings(ctx context.Context, query string, args ...any) ([]string, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(query), args...)
 	if err != nil {
 		return nil, err

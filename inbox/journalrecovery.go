@@ -35,8 +35,8 @@ const (
 // for dead meanwhile (the process stood still): the line is over then, and the next poll
 // opens another, since nobody would look for what the old one leaves. It beats when it
 // is time, and reads otherwise: a read costs no sync. On SQLite the file has one
-// process, and nobody asks. The caller holds polls.mu.
-func (b *Inbox) pollAlive(ctx context.Context, line *pollLine) (alive bool, err error) {
+// process, and nobody asks. The caller holds mu.
+func (b *pollLedger) pollAlive(ctx context.Context, line *pollLine) (alive bool, err error) {
 	if b.cfg.SQLite != nil {
 		return true, nil
 	}
@@ -70,7 +70,7 @@ func (b *Inbox) pollAlive(ctx context.Context, line *pollLine) (alive bool, err 
 
 // beatStep beats for pollers that wait, and has reconciliation take in what dead ones
 // have left.
-func (b *Inbox) beatStep(ctx context.Context) (more bool, err error) {
+func (b *pollLedger) beatStep(ctx context.Context) (more bool, err error) {
 	if err := b.beatLines(ctx); err != nil {
 		return false, err
 	}
@@ -81,37 +81,32 @@ func (b *Inbox) beatStep(ctx context.Context) (more bool, err error) {
 	return false, err
 }
 
-func (b *Inbox) beatLines(ctx context.Context) error {
-	b.polls.mu.Lock()
-	defer b.polls.mu.Unlock()
-	for run, line := range b.polls.ofRun {
+func (b *pollLedger) beatLines(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, line := range b.open {
 		alive, err := b.pollAlive(ctx, line)
 		if err != nil {
 			return err
 		}
 		if !alive {
-			delete(b.polls.ofRun, run)
+			delete(b.open, id)
 		}
 	}
 	return b.writeLosses(ctx) // after the beats: a loss that cannot be stored must not stop them
 }
 
 // ownLine reports whether a line is open in this process.
-func (b *Inbox) ownLine(id string) bool {
-	b.polls.mu.Lock()
-	defer b.polls.mu.Unlock()
-	for _, line := range b.polls.ofRun {
-		if line.id == id {
-			return true
-		}
-	}
-	return false
+func (b *pollLedger) ownLine(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.open[id] != nil
 }
 
 // recoverPolls turns the lines of pollers that ended uncleanly into possible losses, and
 // takes in what they had received and not yet handed over. For an hour it looks at them
 // again: a poller that was taken for dead may have gone on a little.
-func (b *Inbox) recoverPolls(ctx context.Context) error {
+func (b *pollLedger) recoverPolls(ctx context.Context) error {
 	if _, err := b.markDead(ctx); err != nil {
 		return err
 	}
@@ -140,7 +135,7 @@ func (b *Inbox) recoverPolls(ctx context.Context) error {
 }
 
 // markDead marks the lines of pollers that are dead, and returns how many there were.
-func (b *Inbox) markDead(ctx context.Context) (dead int, err error) {
+func (b *pollLedger) markDead(ctx context.Context) (dead int, err error) {
 	silence := beatDead.Microseconds()
 	if b.cfg.SQLite != nil {
 		silence = -1 // the file has one process: nobody else lives
@@ -171,7 +166,7 @@ type rawBody struct {
 }
 
 // recoverRaw accepts what a dead poller wrote down and may not have handed over.
-func (b *Inbox) recoverRaw(ctx context.Context, id string) error {
+func (b *pollLedger) recoverRaw(ctx context.Context, id string) error {
 	for last := int64(0); ; {
 		rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlRaw), pollKey(id), last)
 		if err != nil {
@@ -190,7 +185,7 @@ func (b *Inbox) recoverRaw(ctx context.Context, id string) error {
 	}
 }
 
-func (b *Inbox) recoverBody(ctx context.Context, body string) error {
+func (b *pollLedger) recoverBody(ctx context.Context, body string) error {
 	p, err := b.cfg.Client.Decode([]byte(restored(body)))
 	if err != nil || p.ID == uuid.Nil {
 		return b.keepUnreadable(ctx, body, err)
@@ -210,11 +205,11 @@ func (b *Inbox) recoverBody(ctx context.Context, body string) error {
 
 // hasRecord reports whether this very record was received before, or is of no more
 // interest because its payment is done.
-func (b *Inbox) hasRecord(ctx context.Context, p payments.Payment) (bool, error) {
+func (b *pollLedger) hasRecord(ctx context.Context, p payments.Payment) (bool, error) {
 	if o, held := b.store.unfolded(p.ID); held && o.Kind != opBind {
 		return true, nil
 	}
-	e, err := b.Get(ctx, p.ID.String())
+	e, err := b.entry(ctx, p.ID.String())
 	if errors.Is(err, ErrNotFound) || err == nil && e.Stage < StageReady {
 		return false, nil
 	}
@@ -225,14 +220,14 @@ func (b *Inbox) hasRecord(ctx context.Context, p payments.Payment) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	receipts, err := b.Receipts(ctx, o.ID)
+	receipts, err := b.receipts(ctx, o.ID)
 	return slices.ContainsFunc(receipts, func(r Receipt) bool { return r.Body == restored(o.Body) }), err
 }
 
 // keepUnreadable puts what cannot be read, or names no payment, into review, once.
-func (b *Inbox) keepUnreadable(ctx context.Context, body string, why error) error {
+func (b *pollLedger) keepUnreadable(ctx context.Context, body string, why error) error {
 	key := unreadableKey(body)
-	switch _, err := b.Get(ctx, key); {
+	switch _, err := b.entry(ctx, key); {
 	case err == nil:
 		return nil
 	case !errors.Is(err, ErrNotFound):

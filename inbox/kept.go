@@ -90,7 +90,7 @@ func (e *unstoredError) Error() string {
 func (e *unstoredError) Unwrap() error { return e.err }
 
 // keep takes care of a confirmed record that was not stored.
-func (b *Inbox) keep(o op, err error) error {
+func (b *intake) keep(o op, err error) error {
 	unstored := &unstoredError{id: o.ID, next: "it is kept in memory and stored as soon as the database is back", err: err}
 	switch {
 	case refusedData(err):
@@ -103,7 +103,7 @@ func (b *Inbox) keep(o op, err error) error {
 
 // offerKept stores what is kept, as many at a time as make a group, until there is nothing
 // left or one cannot be stored.
-func (b *Inbox) offerKept(ctx context.Context) error {
+func (b *intake) offerKept(ctx context.Context) error {
 	b.offering.Lock() // twice at once would be harmless, and leave a repeat among the receipts
 	defer b.offering.Unlock()
 	stored := 0
@@ -124,7 +124,7 @@ func (b *Inbox) offerKept(ctx context.Context) error {
 }
 
 // offerAll offers all at once, except different records of one payment: those in their order.
-func (b *Inbox) offerAll(ctx context.Context, ops []op) error {
+func (b *intake) offerAll(ctx context.Context, ops []op) error {
 	ofPayment := make(map[string][]op, len(ops))
 	for _, o := range ops {
 		ofPayment[o.ID] = append(ofPayment[o.ID], o)
@@ -140,7 +140,7 @@ func (b *Inbox) offerAll(ctx context.Context, ops []op) error {
 	return first
 }
 
-func (b *Inbox) offerEach(ctx context.Context, ops []op) error {
+func (b *intake) offerEach(ctx context.Context, ops []op) error {
 	for _, o := range ops {
 		if err := b.offer(ctx, o); err != nil {
 			return err
@@ -149,7 +149,7 @@ func (b *Inbox) offerEach(ctx context.Context, ops []op) error {
 	return nil
 }
 
-func (b *Inbox) offer(ctx context.Context, o op) error {
+func (b *intake) offer(ctx context.Context, o op) error {
 	err := b.put(ctx, o)
 	if err != nil && !refusedData(err) {
 		return err
@@ -167,7 +167,7 @@ func (b *Inbox) offer(ctx context.Context, o op) error {
 // mayConfirm returns an error while the store is known to take nothing: a confirm would
 // complete a payment that nothing can hold. It looks for itself whether the store is back, so
 // that webhooks are taken again where nothing else uses the store.
-func (b *Inbox) mayConfirm(ctx context.Context) error {
+func (b *intake) mayConfirm(ctx context.Context) error {
 	if !b.failing.Load() {
 		return b.store.room(opRecord)
 	}
@@ -183,7 +183,7 @@ func (b *Inbox) mayConfirm(ctx context.Context) error {
 const probeWait = time.Second
 
 // probe stores nothing of use, once for all who ask, and then what is kept.
-func (b *Inbox) probe([]struct{}) error {
+func (b *intake) probe([]struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	if err := b.put(ctx, op{Kind: opProbe, ID: "probe"}); err != nil {
@@ -194,7 +194,7 @@ func (b *Inbox) probe([]struct{}) error {
 
 // outageStep ends an outage: what is kept is stored, and what may have been confirmed
 // without a trace is asked for. Those who need the store log that it is down.
-func (b *Inbox) outageStep(ctx context.Context) (more bool, err error) {
+func (b *intake) outageStep(ctx context.Context) (more bool, err error) {
 	if err := b.mayConfirm(ctx); err != nil {
 		return false, nil //nolint:nilerr // see above
 	}
@@ -214,7 +214,7 @@ var ErrUnstored = errors.New("inbox: confirmed payments are not stored")
 
 // closeKept tries to store what is kept a last time, and names what is left: its ids are
 // all that this process knows more than the ledger.
-func (b *Inbox) closeKept() error {
+func (b *intake) closeKept() error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	cause := cmp.Or(b.offerKept(ctx), ErrClosed)

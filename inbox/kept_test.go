@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/internal/pollrun"
 	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
@@ -109,19 +108,19 @@ func TestKeptWithoutRun(t *testing.T) {
 	box := accepting(t, inbox.Config{SQLite: ledger})
 	disk.full(true)
 	p := nthPayment(1)
-	err := box.Accept(t.Context(), p)
+	err := box.Webhook().Accept(t.Context(), p)
 	require.ErrorContains(t, err, p.ID.String())
 	require.ErrorContains(t, err, "kept in memory")
 	require.ErrorContains(t, err, "no room")
-	_, err = box.Standing(t.Context(), uuid.New())
+	_, err = box.Webhook().State(t.Context(), uuid.New())
 	require.ErrorContains(t, err, "the store is down")
 	disk.full(false)
-	standing, err := box.Standing(t.Context(), uuid.New())
+	state, err := box.Webhook().State(t.Context(), uuid.New())
 	require.NoError(t, err)
-	require.Equal(t, webhook.StandingUnknown, standing)
-	handled, err := box.Handled(t.Context(), p.ID)
+	require.Equal(t, webhook.StateUnknown, state)
+	state, err = box.Webhook().State(t.Context(), p.ID)
 	require.NoError(t, err)
-	require.True(t, handled)
+	require.Equal(t, webhook.StateHandled, state)
 }
 
 // TestKeptAtTheEnd: Close stores what is kept, and names in the log and in its error what it cannot store.
@@ -135,7 +134,7 @@ func TestKeptAtTheEnd(t *testing.T) {
 		disk.full(true)
 		ids := []string{nthPayment(1).ID.String(), nthPayment(2).ID.String()}
 		for n := range ids {
-			require.ErrorContains(t, box.Accept(t.Context(), nthPayment(n+1)), "no room")
+			require.ErrorContains(t, box.Webhook().Accept(t.Context(), nthPayment(n+1)), "no room")
 		}
 		if !full {
 			disk.full(false)
@@ -145,9 +144,9 @@ func TestKeptAtTheEnd(t *testing.T) {
 			require.NoError(t, err)
 			box = accepting(t, inbox.Config{SQLite: ledger})
 			for n := range ids {
-				handled, err := box.Handled(t.Context(), nthPayment(n+1).ID)
+				state, err := box.Webhook().State(t.Context(), nthPayment(n+1).ID)
 				require.NoError(t, err)
-				require.True(t, handled, "%d", n)
+				require.Equal(t, webhook.StateHandled, state, "%d", n)
 			}
 			continue
 		}
@@ -156,7 +155,7 @@ func TestKeptAtTheEnd(t *testing.T) {
 		for _, id := range ids {
 			require.Equal(t, 1, log.count("level=ERROR msg=\"depositpay: a confirmed payment is not stored; the next start asks the service for it again\" payment_id="+id))
 		}
-		require.ErrorIs(t, box.Accept(t.Context(), nthPayment(3)), inbox.ErrClosed)
+		require.ErrorIs(t, box.Webhook().Accept(t.Context(), nthPayment(3)), inbox.ErrClosed)
 	}
 }
 
@@ -230,25 +229,25 @@ func TestUnwrittenLossIsReported(t *testing.T) {
 			t.Parallel()
 			ledger, disk := onDisk(t)
 			box := accepting(t, inbox.Config{SQLite: ledger})
-			ctx := pollrun.With(t.Context())
-			_, err := box.BeforePoll(ctx)
+			ctx, journal := t.Context(), box.Poller().Begin()
+			_, err := journal.BeforePoll(ctx)
 			require.NoError(t, err)
 			disk.full(true)
 			ended, cancel := context.WithCancel(ctx)
 			cancel() // as when the poller stops
-			require.ErrorContains(t, box.PollLost(ended, record), "no room")
+			require.ErrorContains(t, journal.PollLost(ended, record), "no room")
 			switch end {
 			case "GoesOn":
-				_, err := box.BeforePoll(ctx)
+				_, err := journal.BeforePoll(ctx)
 				require.ErrorContains(t, err, "a possible loss is not stored")
 				disk.full(false)
-				_, err = box.BeforePoll(ctx)
+				_, err = journal.BeforePoll(ctx)
 				require.NoError(t, err)
 			case "Ends":
 				disk.full(false)
-				require.NoError(t, box.AfterPolls(ctx))
+				require.NoError(t, journal.Close(ctx))
 			case "EndsInTheOutage":
-				require.ErrorContains(t, box.AfterPolls(ctx), "a possible loss is not stored")
+				require.ErrorContains(t, journal.Close(ctx), "a possible loss is not stored")
 				disk.full(false)
 				require.NoError(t, box.Close())
 				box = accepting(t, inbox.Config{SQLite: ledger})

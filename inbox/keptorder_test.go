@@ -20,11 +20,11 @@ func TestKeptInOrder(t *testing.T) {
 	for range n {
 		id := uuid.New()
 		for _, identifier := range []string{"first", "second"} {
-			require.ErrorContains(t, box.Accept(t.Context(), paymentOf(id, record{identifier, "500"})), "no room")
+			require.ErrorContains(t, box.Webhook().Accept(t.Context(), paymentOf(id, record{identifier, "500"})), "no room")
 		}
 	}
 	disk.full(false)
-	_, err := box.Standing(t.Context(), uuid.New())
+	_, err := box.Webhook().State(t.Context(), uuid.New())
 	require.NoError(t, err)
 	require.NoError(t, inbox.Fold(box))
 	var first int

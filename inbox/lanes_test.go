@@ -86,7 +86,7 @@ func TestReconciliationGoesOn(t *testing.T) {
 		}
 		old := expect(60)
 		hint := uuid.New()
-		require.NoError(t, box.Note(t.Context(), hint))
+		require.NoError(t, box.Webhook().RecordHint(t.Context(), hint))
 		require.NoError(t, inbox.Fold(box))
 		for range 6 {
 			ctx, cancel := context.WithCancel(t.Context())

@@ -127,9 +127,9 @@ func (h *history) accept(client int, id uuid.UUID) {
 	if h.differing && rand.IntN(2) == 0 || !h.differing && id[0]%2 == 0 {
 		rec.amount = "0"
 	}
-	deliver := h.box().Accept
+	deliver := h.box().Webhook().Accept
 	if rand.IntN(2) == 0 {
-		deliver = h.box().AcceptPolled
+		deliver = h.box().Poller().Accept
 	}
 	call := h.now()
 	h.require(deliver(context.Background(), paymentOf(id, rec)))
@@ -151,9 +151,9 @@ func (h *history) get(client int, id uuid.UUID) {
 func (h *history) standing(client int, id uuid.UUID) {
 	box := h.box()
 	call := h.now()
-	standing, err := box.Standing(context.Background(), id)
+	standing, err := box.Webhook().State(context.Background(), id)
 	h.require(err)
-	h.done(client, call, linearIn{does: doesStanding, id: id.String()}, linearOut{known: standing == webhook.StandingHandled})
+	h.done(client, call, linearIn{does: doesStanding, id: id.String()}, linearOut{known: standing == webhook.StateHandled})
 }
 
 func (h *history) decide(client int, id uuid.UUID, what does) {

@@ -63,15 +63,15 @@ const (
 
 // beginProof is called before anything else of a reconciliation: what the ledger has in its
 // intake was created before the losses that are open now, and not the other way round.
-func (b *Inbox) beginProof(ctx context.Context) (*proof, error) {
+func (b *reconciler) beginProof(ctx context.Context) (*proof, error) {
 	p := &proof{}
 	if !b.cfg.OnlyCreated {
 		return p, nil
 	}
-	if _, err := b.markDead(ctx); err != nil {
+	if _, err := b.polls.markDead(ctx); err != nil {
 		return nil, err
 	}
-	open, err := b.possibleLosses(ctx)
+	open, err := b.polls.possibleLosses(ctx)
 	if err != nil || len(open) == 0 {
 		return p, err
 	}
@@ -86,7 +86,7 @@ func (b *Inbox) beginProof(ctx context.Context) (*proof, error) {
 // without an id are listed first: those that get one meanwhile are asked for by
 // boundMeanwhile. What only the proof needs and the ledger fails to read costs the proof, and
 // keeps nothing from being asked for.
-func (b *Inbox) toAsk(ctx context.Context, p *proof) ([]owed, error) {
+func (b *reconciler) toAsk(ctx context.Context, p *proof) ([]owed, error) {
 	if p.losses != nil {
 		var err error
 		switch p.noID, err = b.queryStrings(ctx, sqlNoID, b.cfg.OutstandingFor.Microseconds(), maxNoID+1); {
@@ -112,7 +112,7 @@ func (b *Inbox) toAsk(ctx context.Context, p *proof) ([]owed, error) {
 	return all, nil
 }
 
-func (b *Inbox) longOutstanding(ctx context.Context) ([]owed, error) {
+func (b *reconciler) longOutstanding(ctx context.Context) ([]owed, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlLongOutstanding), b.cfg.OutstandingFor.Microseconds(), maxLongOutstanding+1)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (b *Inbox) longOutstanding(ctx context.Context) ([]owed, error) {
 
 // boundMeanwhile returns the ids that orders have got since the list of ids was read. It waits
 // for creations that are under way, for a little while.
-func (b *Inbox) boundMeanwhile(ctx context.Context, p *proof) (ids []owed, err error) {
+func (b *reconciler) boundMeanwhile(ctx context.Context, p *proof) (ids []owed, err error) {
 	if p.unproven != "" {
 		return nil, nil
 	}
@@ -145,7 +145,7 @@ func (b *Inbox) boundMeanwhile(ctx context.Context, p *proof) (ids []owed, err e
 
 // bound takes the orders that have an id, or are no more, off p.noID. young reports whether
 // the creation of one that is left may be under way.
-func (b *Inbox) bound(ctx context.Context, p *proof) (ids []owed, young bool, err error) {
+func (b *reconciler) bound(ctx context.Context, p *proof) (ids []owed, young bool, err error) {
 	for more := true; more; { // the intake may have the ids
 		if more, err = b.store.fold(ctx); err != nil {
 			return nil, false, err
@@ -181,7 +181,7 @@ func (b *Inbox) bound(ctx context.Context, p *proof) (ids []owed, young bool, er
 
 // settleEmpty settles the losses that the reconciliation proves empty, and takes them off the
 // report's list.
-func (b *Inbox) settleEmpty(ctx context.Context, p *proof, report *Report) error {
+func (b *reconciler) settleEmpty(ctx context.Context, p *proof, report *Report) error {
 	if p.losses == nil {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (b *Inbox) settleEmpty(ctx context.Context, p *proof, report *Report) error
 // complete is confirmed again, unless nothing rests on a no. That a payment was recovered just
 // now tells nothing: it may have been its first confirm. So may be the one here, of a payment
 // that was polled, hence there are two.
-func (b *Inbox) checkNo(ctx context.Context, p *proof, report *Report) error {
+func (b *reconciler) checkNo(ctx context.Context, p *proof, report *Report) error {
 	if p.unproven != "" || report.StillUnpaid == 0 {
 		return nil
 	}
@@ -304,13 +304,13 @@ func (p *proof) text(r *Report) string {
 
 // provenWithin is how long a loss that may still settle itself waits for its proof before it
 // is an error: a poller that was taken for dead is given an hour.
-func (b *Inbox) provenWithin() time.Duration { return time.Hour + 2*max(0, b.cfg.ReconcileEvery) }
+func (b *reconciler) provenWithin() time.Duration { return time.Hour + 2*max(0, b.cfg.ReconcileEvery) }
 
 const maxLossLines = 10 // of one reconciliation, so that an old ledger does not flood the log
 
 // tell logs what a person should know of a reconciliation, each possible loss once.
-func (b *Inbox) tell(ctx context.Context, report *Report) error {
-	before, err := b.LastReport(ctx)
+func (b *reconciler) tell(ctx context.Context, report *Report) error {
+	before, err := b.lastReport(ctx)
 	if err != nil && !errors.Is(err, ErrNoReport) {
 		return err
 	}
@@ -345,7 +345,7 @@ func (b *Inbox) tell(ctx context.Context, report *Report) error {
 	return nil
 }
 
-func (b *Inbox) tellLoss(ctx context.Context, level slog.Level, what string, l PossibleLoss, more ...slog.Attr) {
+func (b *reconciler) tellLoss(ctx context.Context, level slog.Level, what string, l PossibleLoss, more ...slog.Attr) {
 	const long = 200
 	if len(l.Reason) > long {
 		l.Reason = strings.ToValidUTF8(l.Reason[:long], "") + "…"

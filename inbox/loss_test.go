@@ -123,7 +123,7 @@ func (s *lossStand) complete() uuid.UUID {
 	s.pay(id)
 	p, err := s.client.Next(s.t.Context())
 	require.NoError(s.t, err)
-	require.NoError(s.t, s.box.AcceptPolled(s.t.Context(), p))
+	require.NoError(s.t, s.box.Poller().Accept(s.t.Context(), p))
 	claims, err := inbox.ClaimAll(s.box)
 	require.NoError(s.t, err)
 	require.Len(s.t, claims, 1)
@@ -158,7 +158,7 @@ func (s *lossStand) lose(bytes int) {
 	s.fault("next", "cut", bytes)
 	_, err := s.client.Next(s.t.Context())
 	require.ErrorIs(s.t, err, payments.ErrAmbiguous)
-	require.NoError(s.t, s.box.PollLost(s.t.Context(), err))
+	require.NoError(s.t, s.box.Poller().Begin().PollLost(s.t.Context(), err))
 }
 
 func (s *lossStand) pay(id uuid.UUID) {
@@ -365,7 +365,7 @@ func TestLossNotProven(t *testing.T) {
 			s.crash()
 			var once sync.Once
 			s.meddler.decoding = func() {
-				once.Do(func() { require.NoError(t, s.box.PollLost(t.Context(), errors.New("cut"))) })
+				once.Do(func() { require.NoError(t, s.box.Poller().Begin().PollLost(t.Context(), errors.New("cut"))) })
 			}
 			report := s.reconcile()
 			require.Len(t, report.Settled, 1, "the dead poller's")
@@ -381,7 +381,7 @@ func TestLossNotProven(t *testing.T) {
 				s.requireSettled()
 				return
 			}
-			_, err := s.box.BeforePoll(t.Context())
+			_, err := s.box.Poller().Begin().BeforePoll(t.Context())
 			require.NoError(t, err)
 			s.exec(`UPDATE depositpay_polls SET beat_at = beat_at - 180000000`) // 3 minutes
 			s.box = s.open()
@@ -427,7 +427,7 @@ func TestLossIsToldOnce(t *testing.T) {
 		require.Empty(t, s.log.take())
 
 		for range 15 {
-			require.NoError(t, s.box.PollLost(t.Context(), errors.New("cut")))
+			require.NoError(t, s.box.Poller().Begin().PollLost(t.Context(), errors.New("cut")))
 		}
 		s.reconcile()
 		lines := s.log.take()
@@ -446,7 +446,7 @@ func TestLossBecomesAnError(t *testing.T) {
 		_, err := s.box.Create(t.Context(), orderOf("order-1"))
 		require.ErrorIs(t, err, payments.ErrAmbiguous)
 		s.notYoung()
-		require.NoError(t, s.box.PollLost(t.Context(), errors.New("cut")))
+		require.NoError(t, s.box.Poller().Begin().PollLost(t.Context(), errors.New("cut")))
 		s.log.take()
 		s.reconcile()
 		s.reconcile()
@@ -470,11 +470,11 @@ func TestPageIsNoReview(t *testing.T) {
 		s.fault("next", "html", 0)
 		_, err := s.client.Next(t.Context())
 		require.ErrorIs(t, err, payments.ErrAmbiguous)
-		require.NoError(t, s.box.PollLost(t.Context(), err))
+		require.NoError(t, s.box.Poller().Begin().PollLost(t.Context(), err))
 		s.fault("next", "status-before", 0)
 		_, err = s.client.Next(t.Context())
 		require.ErrorIs(t, err, payments.ErrAmbiguous)
-		require.NoError(t, s.box.PollLost(t.Context(), err))
+		require.NoError(t, s.box.Poller().Begin().PollLost(t.Context(), err))
 		require.Len(t, s.reconcile().Settled, 3)
 		require.Empty(t, inReview(t, s.box))
 

@@ -28,8 +28,8 @@ func TestLossOfAnyTextIsStored(t *testing.T) {
 			db := pgtest.New(t).DB
 			box := accepting(t, inbox.Config{DB: db})
 			books{t, db}.do(`ALTER TABLE depositpay_polls ADD CHECK (outcome NOT LIKE '%dragon%')`)
-			require.NoError(t, box.PollLost(t.Context(), fmt.Errorf("%w: %s", payments.ErrAmbiguous, c.text)))
-			_, err := box.BeforePoll(t.Context())
+			require.NoError(t, box.Poller().Begin().PollLost(t.Context(), fmt.Errorf("%w: %s", payments.ErrAmbiguous, c.text)))
+			_, err := box.Poller().Begin().BeforePoll(t.Context())
 			require.NoError(t, err)
 			losses, err := inbox.PossibleLosses(box)
 			require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestBeatWithUnstoredLoss(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t).DB
 	box := accepting(t, inbox.Config{DB: db})
-	_, err := box.BeforePoll(t.Context())
+	_, err := box.Poller().Begin().BeforePoll(t.Context())
 	require.NoError(t, err)
 	books := books{t, db}
 	books.do(`UPDATE depositpay_polls SET beat_at = 1`)
@@ -70,10 +70,11 @@ func TestFirstPollOfFailingStore(t *testing.T) {
 	ledger, disk := onDisk(t)
 	box := accepting(t, inbox.Config{SQLite: ledger})
 	disk.full(true)
-	require.ErrorContains(t, box.Accept(t.Context(), nthPayment(1)), "no room")
-	_, err := box.BeforePoll(t.Context())
+	require.ErrorContains(t, box.Webhook().Accept(t.Context(), nthPayment(1)), "no room")
+	journal := box.Poller().Begin()
+	_, err := journal.BeforePoll(t.Context())
 	require.ErrorContains(t, err, "the store is down")
 	disk.full(false)
-	_, err = box.BeforePoll(t.Context())
+	_, err = journal.BeforePoll(t.Context())
 	require.NoError(t, err)
 }

@@ -32,7 +32,7 @@ func (b *Inbox) Retry(ctx context.Context, key string, by Decision) error {
 	return b.decide(ctx, key, "retry", by, `UPDATE {p}payments SET stage = {ready}, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = {dead}`)
 }
 
-func (b *Inbox) decide(ctx context.Context, key, action string, by Decision, statement string) error {
+func (b *core) decide(ctx context.Context, key, action string, by Decision, statement string) error {
 	if by.Actor == "" || by.Reason == "" {
 		return fmt.Errorf("inbox: %s %s: a decision needs an actor and a reason", action, key)
 	}

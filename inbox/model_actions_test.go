@@ -62,9 +62,9 @@ func (m *machine) doAccept(r *rapid.T) {
 	}
 	m.accept(id.String(), rec, channel)
 	m.each(func(c *copyOf) {
-		deliver := c.box.Accept
+		deliver := c.box.Webhook().Accept
 		if polled {
-			deliver = c.box.AcceptPolled
+			deliver = c.box.Poller().Accept
 		}
 		require.NoError(r, deliver(context.Background(), paymentOf(id, rec)))
 		c.requireStanding(r, id)
@@ -80,7 +80,7 @@ func (m *machine) noteAll(r *rapid.T, id uuid.UUID) (noted bool) {
 	noted = m.note(id.String())
 	m.each(func(c *copyOf) {
 		require.NoError(r, inbox.Fold(c.box))
-		err := c.box.Note(context.Background(), id)
+		err := c.box.Webhook().RecordHint(context.Background(), id)
 		if noted {
 			require.NoError(r, err, "on %s", c.name())
 		} else {
@@ -103,7 +103,7 @@ func (m *machine) refuse(r *rapid.T, id uuid.UUID) {
 	if row := m.rows[id.String()]; no && row != nil && row.stage == inbox.StageHint && !row.own && row.confirm == inbox.ConfirmNamed {
 		row.confirm = inbox.ConfirmRejected
 	}
-	m.each(func(c *copyOf) { require.NoError(r, c.box.Unconfirmed(context.Background(), id, answer)) })
+	m.each(func(c *copyOf) { require.NoError(r, c.box.Webhook().ConfirmFailed(context.Background(), id, answer)) })
 }
 
 // doFlood is a stranger's webhook.
@@ -128,10 +128,10 @@ func (m *machine) doExpect(r *rapid.T) {
 	m.bind(m.open(order{identifier: rec.identifier, amount: rec.amount}), id.String())
 	m.each(func(c *copyOf) {
 		require.NoError(r, c.box.Expect(context.Background(), id, request(rec)))
-		standing, err := c.box.Standing(context.Background(), id)
+		standing, err := c.box.Webhook().State(context.Background(), id)
 		require.NoError(r, err)
 		// It need not know that the payment is handled already: that costs a confirm.
-		require.NotEqual(r, webhook.StandingUnknown, standing)
+		require.NotEqual(r, webhook.StateUnknown, standing)
 	})
 }
 

@@ -27,7 +27,7 @@ func TestExpectTwice(t *testing.T) {
 				require.NoError(t, s.box.Expect(t.Context(), expected, order))
 			}
 			for _, id := range []uuid.UUID{stranger, expected} {
-				require.NoError(t, s.box.Accept(t.Context(), paymentOf(id, record{"kim", "500"})))
+				require.NoError(t, s.box.Webhook().Accept(t.Context(), paymentOf(id, record{"kim", "500"})))
 				claims, err := inbox.ClaimAll(s.box)
 				require.NoError(t, err)
 				require.Len(t, claims, 1)
@@ -50,7 +50,7 @@ func TestGetWhileFolding(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, false, nil)
 	for i := range 500 {
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(i)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(i)))
 		folded := make(chan error, 1)
 		go func() { folded <- inbox.Fold(s.box) }()
 		for range 4 {
@@ -71,7 +71,7 @@ func TestDiffersFromWhatIsHandedOver(t *testing.T) {
 			s := newStand(t, pg, nil)
 			id := uuid.New()
 			for _, amount := range []string{"500", "700", "500"} {
-				require.NoError(t, s.box.Accept(t.Context(), paymentOf(id, record{"kim", amount})))
+				require.NoError(t, s.box.Webhook().Accept(t.Context(), paymentOf(id, record{"kim", amount})))
 			}
 			require.NoError(t, inbox.Fold(s.box))
 			receipts, err := s.box.Receipts(t.Context(), id.String())

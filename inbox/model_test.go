@@ -268,15 +268,15 @@ func (c *copyOf) name() inbox.Dialect {
 
 // requireStanding: what is accepted is in safe hands at once, folded or not.
 func (c *copyOf) requireStanding(r *rapid.T, id uuid.UUID) {
-	want := webhook.StandingUnknown
+	want := webhook.StateUnknown
 	switch row := c.m.rows[id.String()]; {
 	case row == nil:
 	case row.stage >= inbox.StageReady:
-		want = webhook.StandingHandled
+		want = webhook.StateHandled
 	case row.own:
-		want = webhook.StandingExpected
+		want = webhook.StateExpected
 	}
-	got, err := c.box.Standing(context.Background(), id)
+	got, err := c.box.Webhook().State(context.Background(), id)
 	require.NoError(r, err)
 	require.Equal(r, want, got, "on %s", c.name())
 }

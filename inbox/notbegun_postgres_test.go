@@ -30,7 +30,7 @@ func TestNoConnectionIsNoTry(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, box.Close()) })
 	p := nthPayment(1)
-	require.NoError(t, box.Accept(t.Context(), p))
+	require.NoError(t, box.Webhook().Accept(t.Context(), p))
 	var held [2]*sql.Conn // all that the inbox does not keep
 	for i := range held {
 		held[i], err = db.Conn(t.Context())

@@ -47,7 +47,7 @@ func (b *Inbox) notCreated(ctx context.Context, order op, err error) error {
 		return err // there may be a payment
 	}
 	order.Kind = opCancel
-	if cancelErr := b.put(ctx, order); cancelErr != nil {
+	if cancelErr := b.intake.put(ctx, order); cancelErr != nil {
 		return errors.Join(err, fmt.Errorf("inbox: the order of identifier %q stays open: %w", order.Identifier, cancelErr))
 	}
 	return err
@@ -77,15 +77,15 @@ func (b *Inbox) order(ctx context.Context, req payments.CreateRequest) (op, erro
 		Kind: opOrder, ID: id, OrderID: id, Identifier: identifierKey(req.Identifier),
 		Amount: req.Amount.String(), Items: storable(string(items)),
 	}
-	return o, b.put(ctx, o)
+	return o, b.intake.put(ctx, o)
 }
 
 // bind gives the order its payment.
 func (b *Inbox) bind(ctx context.Context, order op, payToken uuid.UUID) error {
 	order.Kind, order.ID = opBind, payToken.String()
-	if err := b.put(ctx, order); err != nil {
+	if err := b.intake.put(ctx, order); err != nil {
 		return err
 	}
-	b.standings.add(payToken, webhook.StandingExpected)
+	b.intake.states.add(payToken, webhook.StateExpected)
 	return nil
 }

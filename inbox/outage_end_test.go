@@ -34,7 +34,7 @@ func onCluster(t *testing.T) (*pgtest.Cluster, *inbox.Inbox) {
 func TestCloseAfterCrash(t *testing.T) {
 	t.Parallel()
 	cluster, box := onCluster(t)
-	require.NoError(t, box.Accept(t.Context(), nthPayment(1)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(1)))
 	require.NoError(t, cluster.Stop("immediate"))
 	require.NoError(t, box.Close())
 }
@@ -46,7 +46,7 @@ func TestPollLostInOutage(t *testing.T) {
 	cluster, box := onCluster(t)
 	require.NoError(t, cluster.Stop("immediate"))
 	written := make(chan error, 1)
-	go func() { written <- box.PollLost(t.Context(), errors.New("the answer was cut")) }()
+	go func() { written <- box.Poller().Begin().PollLost(t.Context(), errors.New("the answer was cut")) }()
 	select {
 	case err := <-written:
 		require.Fail(t, "it was given up while the server was away", "%v", err)
@@ -79,7 +79,7 @@ func TestPaidInAnOutage(t *testing.T) {
 	m.box, err = inbox.Open(t.Context(), inbox.Config{DB: db, Client: m.client, Handler: grant, Logger: m.quiet})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.box.Close()) })
-	m.hook, err = webhook.New(webhook.Config{Client: m.client, Sink: m.box, Logger: m.quiet})
+	m.hook, err = webhook.New(webhook.Config{Client: m.client, Ledger: m.box.Webhook(), Logger: m.quiet})
 	require.NoError(t, err)
 	ids := make([]uuid.UUID, n)
 	for i := range ids {

@@ -60,7 +60,7 @@ func newMerchant(t *testing.T, cfg inbox.Config, hook webhook.Config, mock mocks
 		cancel()
 		require.NoError(t, <-ended)
 	})
-	hook.Client, hook.Sink, hook.Logger = m.client, m.box, m.quiet
+	hook.Client, hook.Ledger, hook.Logger = m.client, m.box.Webhook(), m.quiet
 	m.hook, err = webhook.New(hook)
 	require.NoError(t, err)
 	return m
@@ -116,7 +116,7 @@ func TestOutage(t *testing.T) {
 	down := make(chan poller.Event, 1<<16)
 	var sinkDown atomic.Bool
 	poll, err := poller.New(poller.Config{
-		Client: m.client, Sink: m.box, Logger: m.quiet,
+		Client: m.client, Ledger: m.box.Poller(), Logger: m.quiet,
 		IntervalMin: 5 * time.Millisecond, IntervalMax: 10 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
 		OnEvent: func(e poller.Event) {
 			if e.Kind == poller.KindSinkDown && sinkDown.CompareAndSwap(false, true) {
@@ -186,7 +186,7 @@ func TestOutage(t *testing.T) {
 		}
 		polls := poll.Stats().Polls
 		m.deposit(byPollOnly[i]) // a destructive read would complete it
-		require.Error(t, m.box.Accept(t.Context(), ours))
+		require.Error(t, m.box.Webhook().Accept(t.Context(), ours))
 		require.Equal(t, http.StatusServiceUnavailable, m.post(uuid.New()), "it cannot know how that one stands")
 		require.Equal(t, http.StatusOK, m.post(ids[0]), "this process has seen it stored")
 		<-time.After(400 * time.Millisecond)

@@ -17,11 +17,11 @@ func TestRefusedHintBecomesOwn(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, true, nil)
 	id := uuid.New()
-	require.NoError(t, s.box.Note(t.Context(), id))
-	require.NoError(t, s.box.Unconfirmed(t.Context(), id, &payments.Error{Op: "Confirm", Code: "NOT_PAID", Attempts: 1}))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
+	require.NoError(t, s.box.Webhook().ConfirmFailed(t.Context(), id, &payments.Error{Op: "Confirm", Code: "NOT_PAID", Attempts: 1}))
 	require.Equal(t, inbox.ConfirmRejected, s.confirmOf(id))
 	require.NoError(t, s.box.Expect(t.Context(), id, orderOf("order-1")))
-	require.NoError(t, s.box.Note(t.Context(), id))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
 	require.Equal(t, inbox.ConfirmNone, s.confirmOf(id))
 }
 
@@ -31,7 +31,7 @@ func TestRegisteredWhileGivenUp(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, true, nil)
 	id := uuid.New()
-	require.NoError(t, s.box.Note(t.Context(), id))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)
 	_, err = other.Exec(`DELETE FROM depositpay_payments`)

@@ -25,7 +25,7 @@ func TestPoisonSQLite(t *testing.T) {
 	books{t, db.Writer}.do(`CREATE TRIGGER poison BEFORE INSERT ON {p}payments
 		WHEN NEW.identifier = 'order-7' AND NEW.stage = {ready} BEGIN SELECT RAISE(ABORT, 'poison'); END`)
 	for n := range 20 {
-		require.NoError(t, box.Accept(t.Context(), nthPayment(n)))
+		require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(n)))
 	}
 	stop := running(t, box)
 	for n := range 20 {
@@ -63,7 +63,7 @@ func damaged(t *testing.T, damage string) {
 	box := accepting(t, inbox.Config{SQLite: db})
 	createEffects(t, db.Writer)
 	for n := range 3 {
-		require.NoError(t, box.Accept(t.Context(), nthPayment(n)))
+		require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(n)))
 	}
 	require.NoError(t, box.Close())
 	_, err := db.Intake.ExecContext(t.Context(), damage)
@@ -101,7 +101,7 @@ func TestPoisonPostgreSQL(t *testing.T) {
 	errs := make([]error, n)
 	var all sync.WaitGroup
 	for i := range n {
-		all.Go(func() { errs[i] = box.Accept(t.Context(), nthPayment(i)) })
+		all.Go(func() { errs[i] = box.Webhook().Accept(t.Context(), nthPayment(i)) })
 	}
 	all.Wait()
 	for i, err := range errs {
@@ -111,9 +111,10 @@ func TestPoisonPostgreSQL(t *testing.T) {
 		}
 		require.NoError(t, err, "payment %d", i)
 	}
-	_, err := box.BeforePoll(t.Context())
+	journal := box.Poller().Begin()
+	_, err := journal.BeforePoll(t.Context())
 	require.NoError(t, err, "the store is not down because of one payment")
-	require.NoError(t, box.AfterPolls(t.Context()))
+	require.NoError(t, journal.Close(t.Context()))
 }
 
 func openLedger(t *testing.T, path string) *inbox.SQLite {

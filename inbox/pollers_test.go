@@ -52,7 +52,7 @@ func grantEffect(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 func (s twoPollers) poll(box *inbox.Inbox) (stop func() poller.Stats) {
 	s.t.Helper()
 	p, err := poller.New(poller.Config{
-		Client: s.client, Sink: box, Logger: slog.New(slog.DiscardHandler),
+		Client: s.client, Ledger: box.Poller(), Logger: slog.New(slog.DiscardHandler),
 		IntervalMin: time.Millisecond, IntervalMax: 2 * time.Millisecond, BackoffMax: 10 * time.Millisecond,
 	})
 	require.NoError(s.t, err)

@@ -84,10 +84,10 @@ func TestPgxpoolIsNotStarved(t *testing.T) {
 	}})
 	for i := range n {
 		if i%10 == 0 {
-			_, err := box.Standing(t.Context(), uuid.New())
+			_, err := box.Webhook().State(t.Context(), uuid.New())
 			require.NoError(t, err)
 		}
-		require.NoError(t, box.Accept(t.Context(), nthPayment(i)))
+		require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(i)))
 	}
 	granted.Wait()
 	stop()
@@ -133,7 +133,7 @@ func TestSeveralInboxesOnOnePool(t *testing.T) {
 	var accepting sync.WaitGroup
 	for _, box := range boxes {
 		for i := range n {
-			accepting.Go(func() { assert.NoError(t, box.Accept(t.Context(), nthPayment(i))) })
+			accepting.Go(func() { assert.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(i))) })
 		}
 	}
 	accepting.Wait()

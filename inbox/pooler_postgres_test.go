@@ -68,8 +68,8 @@ func throughPooler(t *testing.T, dsn, prefix, refusal string) {
 	var accepting sync.WaitGroup
 	for i := range n {
 		accepting.Go(func() {
-			assert.NoError(t, box.Note(t.Context(), nthPayment(i).ID))
-			assert.NoError(t, box.Accept(t.Context(), nthPayment(i)))
+			assert.NoError(t, box.Webhook().RecordHint(t.Context(), nthPayment(i).ID))
+			assert.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(i)))
 		})
 	}
 	accepting.Wait()

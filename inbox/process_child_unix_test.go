@@ -122,7 +122,7 @@ func (c *worker) main() error {
 		}()
 	}
 	if c.Hold == holdHint {
-		return errors.Join(box.Note(ctx, nthPayment(0).ID), errors.New("it was to be stopped here"))
+		return errors.Join(box.Webhook().RecordHint(ctx, nthPayment(0).ID), errors.New("it was to be stopped here"))
 	}
 	if c.Accept {
 		c.accept(ctx, box)
@@ -209,9 +209,9 @@ func (c *worker) accept(ctx context.Context, box *inbox.Inbox) {
 	for range 8 {
 		callers.Go(func() {
 			for n := range next {
-				deliver := box.Accept
+				deliver := box.Webhook().Accept
 				if n%2 == 0 {
-					deliver = box.AcceptPolled
+					deliver = box.Poller().Accept
 				}
 				if err := deliver(ctx, nthPayment(n)); err != nil {
 					child.Say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))

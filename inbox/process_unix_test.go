@@ -170,7 +170,7 @@ func testProcesses(t *testing.T, processes, n, leastHits int) {
 	go func() {
 		for _, i := range rand.Perm(n) {
 			for range 1 + i%3 {
-				if err := box.Accept(context.Background(), nthPayment(i)); err != nil {
+				if err := box.Webhook().Accept(context.Background(), nthPayment(i)); err != nil {
 					accepted <- err
 					return
 				}
@@ -261,7 +261,7 @@ func (b books) proceed(p *process, box *inbox.Inbox) {
 	p.tell()
 	p.signal(syscall.SIGCONT)
 	for n := 1000; ; n++ { // another process may take one of them
-		require.NoError(b.t, box.Accept(b.t.Context(), nthPayment(n)))
+		require.NoError(b.t, box.Webhook().Accept(b.t.Context(), nthPayment(n)))
 		require.Eventually(b.t, func() bool { return b.effects(nthPayment(n).ID) == 1 }, patience, 5*time.Millisecond)
 		if b.effectsBy(p, n) == 1 {
 			return
@@ -274,7 +274,7 @@ func (b books) proceed(p *process, box *inbox.Inbox) {
 func stoppedBeforeTheFence(t *testing.T, m mutant) int {
 	db, books := newBooks(t)
 	box := accepting(t, inbox.Config{DB: db.DB})
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 	first := stopped(t, db.DSN, time.Hour, holdFence, m)
 	books.do(`UPDATE depositpay_payments SET leased = 0`) // the lease is over
 	second := begin(t, childConfig{DSN: db.DSN, Run: true})
@@ -290,7 +290,7 @@ func stoppedBeforeTheFence(t *testing.T, m mutant) int {
 func claimIsOver(t *testing.T, change string) int {
 	db, books := newBooks(t)
 	box := accepting(t, inbox.Config{DB: db.DB})
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 	first := begin(t, childConfig{DSN: db.DSN, Lease: time.Hour, Run: true, Hold: holdFence})
 	first.hear("held")
 	books.do(`UPDATE depositpay_payments SET ` + change)
@@ -302,7 +302,7 @@ func claimIsOver(t *testing.T, change string) int {
 func stoppedMutantInTheHandler(t *testing.T) int {
 	db, books := newBooks(t)
 	box := accepting(t, inbox.Config{DB: db.DB})
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 	first := stopped(t, db.DSN, time.Hour, holdHandler, doneAtEnd)
 	books.do(`UPDATE depositpay_payments SET leased = 0`)
 	second := begin(t, childConfig{DSN: db.DSN, Run: true, Mutant: doneAtEnd})
@@ -319,7 +319,7 @@ func testStoppedInTheHandler(t *testing.T) {
 	t.Parallel()
 	db, books := newBooks(t)
 	box := accepting(t, inbox.Config{DB: db.DB})
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 	first := stopped(t, db.DSN, time.Second, holdHandler, "")
 	second := begin(t, childConfig{DSN: db.DSN, Run: true})
 	books.awaitDone(1)
@@ -336,7 +336,7 @@ func testContinuedInTime(t *testing.T) {
 	t.Parallel()
 	db, books := newBooks(t)
 	box := accepting(t, inbox.Config{DB: db.DB})
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 	first := begin(t, childConfig{DSN: db.DSN, Lease: time.Hour, Run: true, Hold: holdFence})
 	first.hear("held")
 	books.do(`UPDATE depositpay_payments SET leased = 0`) // before the fence locks it
@@ -354,7 +354,7 @@ func testContinuedInTime(t *testing.T) {
 	require.NoError(t, blocker.Rollback())
 
 	second := begin(t, childConfig{DSN: db.DSN, Run: true})
-	require.NoError(t, box.Accept(t.Context(), nthPayment(1)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(1)))
 	books.awaitDone(1)
 	require.Equal(t, 1, books.effectsBy(second, 1), "it claims, and passes over what is locked")
 	require.Zero(t, books.effects(nthPayment(0).ID))
@@ -374,7 +374,7 @@ func TestStoppedWhileAccepting(t *testing.T) {
 	first.hear("held")
 	first.stop()
 	began := time.Now()
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)), "until the server ends the stopped session")
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)), "until the server ends the stopped session")
 	t.Logf("accepted after %v", time.Since(began))
 	require.Equal(t, 1, books.number(`SELECT count(*) FROM {p}payments WHERE stage = {ready}`))
 }

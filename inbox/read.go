@@ -62,7 +62,9 @@ const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), r
 // Get returns one payment by its key, the payment id. The error is ErrNotFound if the
 // ledger does not know it. A record is found as soon as it is accepted; on SQLite what Create
 // and Expect have registered, once Run has taken it in.
-func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) {
+func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) { return b.entry(ctx, key) }
+
+func (b *core) entry(ctx context.Context, key string) (Entry, error) {
 	var waiting op // asked for first: what is folded meanwhile is in the ledger then
 	held := false
 	if id, err := uuid.Parse(key); err == nil {
@@ -128,7 +130,7 @@ func (b *Inbox) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	}
 }
 
-func (b *Inbox) page(ctx context.Context, f Filter, after int64, key string, size int) ([]Entry, error) {
+func (b *core) page(ctx context.Context, f Filter, after int64, key string, size int) ([]Entry, error) {
 	query, args := b.pageQuery(f, after, key, size)
 	rows, err := b.store.reader().queryLong(ctx, query, args...)
 	if err != nil {
@@ -141,7 +143,7 @@ const sqlPage = ` ORDER BY first_seen, payment_id LIMIT ?3`
 
 // pageQuery reads the payments of each stage by themselves: one condition for several would
 // read the whole ledger.
-func (b *Inbox) pageQuery(f Filter, after int64, key string, size int) (query string, args []any) {
+func (b *core) pageQuery(f Filter, after int64, key string, size int) (query string, args []any) {
 	query, args = sqlEntry+` WHERE (first_seen, payment_id) > (?1, ?2)`, []any{after, key, size}
 	if f.Identifier != "" {
 		args = append(args, identifierKey(f.Identifier))

@@ -46,11 +46,15 @@ const (
 
 // Receipts returns all that was received for a payment, and its failed runs, in order.
 func (b *Inbox) Receipts(ctx context.Context, key string) ([]Receipt, error) {
-	first, err := b.receipts(ctx, sqlFirst, key)
+	return b.receipts(ctx, key)
+}
+
+func (b *core) receipts(ctx context.Context, key string) ([]Receipt, error) {
+	first, err := b.queryReceipts(ctx, sqlFirst, key)
 	if err != nil {
 		return nil, err
 	}
-	all, err := b.receipts(ctx, sqlReceipts, key)
+	all, err := b.queryReceipts(ctx, sqlReceipts, key)
 	if err != nil || len(first) == 0 {
 		return all, err
 	}
@@ -61,7 +65,7 @@ func (b *Inbox) Receipts(ctx context.Context, key string) ([]Receipt, error) {
 	return slices.Insert(all, at, first...), nil
 }
 
-func (b *Inbox) receipts(ctx context.Context, query, key string) ([]Receipt, error) {
+func (b *core) queryReceipts(ctx context.Context, query, key string) ([]Receipt, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(query), key)
 	if err != nil {
 		return nil, fmt.Errorf("inbox: receipts of %s: %w", key, err)

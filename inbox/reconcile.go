@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/internal/backoff"
+	"github.com/depositpay/depositpay-go/webhook"
 )
 
 // Report is the result of a reconciliation.
@@ -60,13 +61,20 @@ type PossibleLoss struct {
 // loss, when a store that had failed works again, and every Config.ReconcileEvery; a cron job
 // may call this as well. The error tells what could not be done, also if the report is whole.
 func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
-	report, unstored, err := b.reconcileOnce(ctx)
+	report, unstored, err := b.reconciler.reconcileOnce(ctx)
 	return report, errors.Join(err, unstored)
+}
+
+// reconciler asks for every outstanding payment of this merchant, and settles the possible
+// losses that are proven empty.
+type reconciler struct {
+	*confirmer
+	polls *pollLedger
 }
 
 // reconcileOnce is Reconcile. What could not be stored is apart: to reconcile again at once is
 // no cure for that.
-func (b *Inbox) reconcileOnce(ctx context.Context) (report Report, unstored, err error) {
+func (b *reconciler) reconcileOnce(ctx context.Context) (report Report, unstored, err error) {
 	if err := b.mayConfirm(ctx); err != nil { // this also stores what is kept
 		return report, nil, err
 	}
@@ -84,8 +92,8 @@ func (b *Inbox) reconcileOnce(ctx context.Context) (report Report, unstored, err
 		return report, nil, err
 	}
 	// What cannot be taken in must not keep the outstanding payments from being asked for.
-	notTakenIn := b.recoverPolls(ctx)
-	if report.PossibleLosses, err = b.possibleLosses(ctx); err != nil {
+	notTakenIn := b.polls.recoverPolls(ctx)
+	if report.PossibleLosses, err = b.polls.possibleLosses(ctx); err != nil {
 		return report, nil, err
 	}
 	if unstored, err = b.askOutstanding(ctx, p, &report); err != nil {
@@ -114,7 +122,9 @@ const sqlSetMeta = `INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLIC
 var ErrNoReport = errors.New("inbox: no reconciliation has ended yet")
 
 // LastReport returns the report of the last reconciliation, of any process.
-func (b *Inbox) LastReport(ctx context.Context) (Report, error) {
+func (b *Inbox) LastReport(ctx context.Context) (Report, error) { return b.lastReport(ctx) }
+
+func (b *core) lastReport(ctx context.Context) (Report, error) {
 	var report Report
 	text, err := b.meta(ctx, "report")
 	if err != nil {
@@ -139,7 +149,7 @@ const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
 const sqlForward = `UPDATE {p}payments SET run_at = {now} WHERE stage < {ready} AND own = 0 AND run_at > {now}`
 
 // bringForward makes the confirms of strangers' ids due, and counts these ids.
-func (b *Inbox) bringForward(ctx context.Context) (n int64, err error) {
+func (b *reconciler) bringForward(ctx context.Context) (n int64, err error) {
 	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlForward)); err != nil {
 		return 0, fmt.Errorf("inbox: bring hints forward: %w", err)
 	}
@@ -147,7 +157,7 @@ func (b *Inbox) bringForward(ctx context.Context) (n int64, err error) {
 }
 
 // askOutstanding asks for all that is outstanding, and for what has got its id meanwhile.
-func (b *Inbox) askOutstanding(ctx context.Context, p *proof, report *Report) (unstored, err error) {
+func (b *reconciler) askOutstanding(ctx context.Context, p *proof, report *Report) (unstored, err error) {
 	var errs []error
 	for _, list := range []func(context.Context, *proof) ([]owed, error){b.toAsk, b.boundMeanwhile} {
 		ids, err := list(ctx, p)
@@ -168,7 +178,7 @@ func namedErrors(errs []error) error { return errors.Join(errs[:min(len(errs), m
 
 // askFor asks for payments, whose keys were read at once: that is not much, and asking changes
 // the order that they could be paged by.
-func (b *Inbox) askFor(ctx context.Context, p *proof, all []owed, report *Report) (unstored []error, err error) {
+func (b *reconciler) askFor(ctx context.Context, p *proof, all []owed, report *Report) (unstored []error, err error) {
 	for _, o := range all {
 		if err := errors.Join(b.sweepLimit.Wait(ctx), b.ownLimit.Wait(ctx)); err != nil {
 			return unstored, err
@@ -202,15 +212,16 @@ func (b *Inbox) askFor(ctx context.Context, p *proof, all []owed, report *Report
 const maxNamed = 10
 
 // settledMeanwhile reports whether the payment has come since the list was made.
-func (b *Inbox) settledMeanwhile(ctx context.Context, o owed) (bool, error) {
+func (b *reconciler) settledMeanwhile(ctx context.Context, o owed) (bool, error) {
 	id, err := uuid.Parse(o.id)
 	if err != nil {
 		return false, fmt.Errorf("inbox: the ledger has the key %q for a created payment: %w", o.id, err)
 	}
-	return b.Handled(ctx, id)
+	state, err := b.State(ctx, id)
+	return state == webhook.StateHandled, err
 }
 
-func (b *Inbox) outstanding(ctx context.Context) ([]owed, error) {
+func (b *reconciler) outstanding(ctx context.Context) ([]owed, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlOutstanding), b.cfg.OutstandingFor.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("inbox: outstanding ids: %w", err)
@@ -219,7 +230,7 @@ func (b *Inbox) outstanding(ctx context.Context) ([]owed, error) {
 }
 
 // reconcileLoop reconciles at the start, when told to, and on schedule.
-func (b *Inbox) reconcileLoop(ctx context.Context) {
+func (b *reconciler) reconcileLoop(ctx context.Context) {
 	for failures, unproven := 0, 0; ctx.Err() == nil; {
 		report, unstored, err := b.reconcileOnce(ctx)
 		if all := errors.Join(err, unstored); all != nil {
@@ -253,7 +264,7 @@ const maxUnprovenWait = 15 * time.Minute
 // untilNext is the wait for the next reconciliation; not scheduled if there is none by itself.
 // unproven is how many in a row have left a loss unproven: what could not be asked or was under
 // way may be known soon, and such a loss becomes an error only by a reconciliation.
-func (b *Inbox) untilNext(unproven int) (wait time.Duration, scheduled bool) {
+func (b *reconciler) untilNext(unproven int) (wait time.Duration, scheduled bool) {
 	wait = maxUnprovenWait
 	if b.cfg.ReconcileEvery >= 0 {
 		wait, scheduled = backoff.Between(b.cfg.ReconcileEvery, b.cfg.ReconcileEvery*5/4, backoff.Jitter()), true
@@ -264,14 +275,14 @@ func (b *Inbox) untilNext(unproven int) (wait time.Duration, scheduled bool) {
 	return wait, scheduled
 }
 
-func (b *Inbox) wakeReconcile() {
+func (b *core) wakeReconcile() {
 	select {
 	case b.reconciles <- struct{}{}:
 	default:
 	}
 }
 
-func (b *Inbox) meta(ctx context.Context, name string) (string, error) {
+func (b *core) meta(ctx context.Context, name string) (string, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT value FROM {p}meta WHERE name = ?1`), name)
 	if err != nil {
 		return "", err

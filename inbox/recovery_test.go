@@ -17,6 +17,7 @@ import (
 	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
 )
 
 // stand is an inbox that can be opened again, with the mock of the service.
@@ -77,7 +78,12 @@ func (s *stand) strange(n int) {
 
 func (s *stand) pollAndDie(box *inbox.Inbox) uuid.UUID {
 	s.t.Helper()
-	ctx, err := box.BeforePoll(s.t.Context())
+	return s.poll(box.Poller().Begin())
+}
+
+func (s *stand) poll(journal poller.Journal) uuid.UUID {
+	s.t.Helper()
+	ctx, err := journal.BeforePoll(s.t.Context())
 	require.NoError(s.t, err)
 	p, err := s.client.Next(ctx)
 	require.NoError(s.t, err)
@@ -111,7 +117,7 @@ func TestSeveralRawPolls(t *testing.T) {
 func TestRawPollBehindManyLines(t *testing.T) {
 	s := newStand(t, false, nil)
 	for i := range 40 {
-		require.NoError(t, s.box.Accept(t.Context(), nthPayment(i)))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(i)))
 	}
 	s.strange(1)
 	id := s.pollAndDie(s.box)
@@ -153,7 +159,8 @@ func TestDeadPollerAndClockSetBack(t *testing.T) {
 // what it leaves when it does die is found.
 func TestStalledPoller(t *testing.T) {
 	s := newStand(t, true, nil)
-	_, err := s.box.BeforePoll(t.Context())
+	journal := s.box.Poller().Begin()
+	_, err := journal.BeforePoll(t.Context())
 	require.NoError(t, err)
 	_, err = s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = beat_at - 180000000`) // three minutes pass
 	require.NoError(t, err)
@@ -162,7 +169,7 @@ func TestStalledPoller(t *testing.T) {
 	require.NoError(t, err)
 	t.Logf("losses while it lives: %+v", report.PossibleLosses)
 	s.strange(1)
-	id := s.pollAndDie(s.box)
+	id := s.poll(journal)
 	_, err = s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = 1`)
 	require.NoError(t, err)
 	_, err = other.Reconcile(t.Context())
@@ -176,7 +183,7 @@ func TestStalledPoller(t *testing.T) {
 func TestReconcileStrangers(t *testing.T) {
 	s := newStand(t, false, func(c *inbox.Config) { c.ConfirmRate = 5 })
 	for range 100 {
-		require.NoError(t, s.box.Note(t.Context(), uuid.New()))
+		require.NoError(t, s.box.Webhook().RecordHint(t.Context(), uuid.New()))
 	}
 	report, err := s.box.Reconcile(t.Context())
 	require.NoError(t, err)
@@ -195,7 +202,7 @@ func TestOldestReady(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.ledger.Exec(`UPDATE depositpay_payments SET first_seen = first_seen - 3 * 86400000000`)
 	require.NoError(t, err)
-	require.NoError(t, s.box.Accept(t.Context(), p))
+	require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 	_, err = s.box.Reconcile(t.Context())
 	require.NoError(t, err)
 	status, err := s.box.Status(t.Context())
@@ -213,9 +220,9 @@ func TestSecondRecordWhileReady(t *testing.T) {
 			p := nthPayment(1)
 			full := p.PaidAmount
 			p.PaidAmount = payments.NewAmount(0)
-			require.NoError(t, s.box.Accept(t.Context(), p))
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 			p.PaidAmount = full
-			require.NoError(t, s.box.Accept(t.Context(), p))
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- s.box.Run(ctx) }()
@@ -242,14 +249,14 @@ func TestReceiptsInOneGroup(t *testing.T) {
 	errs := make(chan error, 9)
 	lane := s.sameLane(2)
 	p := lane[1]
-	go func() { errs <- s.box.Accept(t.Context(), lane[0]) }()
+	go func() { errs <- s.box.Webhook().Accept(t.Context(), lane[0]) }()
 	s.awaitLock("relation")
 	for i := range 8 {
 		go func() {
 			if i%2 == 0 {
-				errs <- s.box.Accept(t.Context(), p)
+				errs <- s.box.Webhook().Accept(t.Context(), p)
 			} else {
-				errs <- s.box.AcceptPolled(t.Context(), p)
+				errs <- s.box.Poller().Accept(t.Context(), p)
 			}
 		}()
 	}
@@ -313,7 +320,7 @@ func TestTypedNil(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.box.Run(ctx) }()
-	require.NoError(t, s.box.Accept(t.Context(), nthPayment(1)))
+	require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)))
 	require.Eventually(t, func() bool {
 		e, err := s.box.Get(t.Context(), nthPayment(1).ID.String())
 		return err == nil && e.Stage == inbox.StageDead
@@ -337,7 +344,7 @@ func TestOrderWithinAMillisecond(t *testing.T) {
 		p := nthPayment(i)
 		p.Identifier = "player-1"
 		want = append(want, p.ID.String())
-		require.NoError(t, s.box.Accept(t.Context(), p))
+		require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -355,7 +362,7 @@ func TestOrderWithinAMillisecond(t *testing.T) {
 func TestBugUnknownKind(t *testing.T) {
 	db := openLedger(t, filepath.Join(t.TempDir(), "shop.db"))
 	box := accepting(t, inbox.Config{SQLite: db})
-	require.NoError(t, box.Accept(t.Context(), nthPayment(0)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), nthPayment(0)))
 	require.NoError(t, box.Close())
 	_, err := db.Intake.ExecContext(t.Context(), `UPDATE intake SET ops = replace(ops, '"k":"record"', '"k":"of the next version"')`)
 	require.NoError(t, err)

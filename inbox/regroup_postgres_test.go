@@ -17,7 +17,7 @@ func TestRetriedGroupRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, true, nil)
 	id, p := uuid.New(), nthPayment(1)
-	require.NoError(t, s.box.Note(t.Context(), id))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
 	other, err := s.ledger.Begin()
 	require.NoError(t, err)
 	_, err = other.Exec(inbox.SQL(`INSERT INTO {p}payments (payment_id, stage, confirm, run_at, first_seen) VALUES ($1, {hint}, {named}, 0, 0)`), p.ID.String())

@@ -30,10 +30,16 @@ const (
 const sqlDropRecords = `UPDATE {p}payments SET record = '' WHERE payment_id IN
 	(SELECT payment_id FROM {p}payments WHERE stage = {done} AND record <> '' AND done_at < {now} - ?1 ORDER BY done_at LIMIT ?2)`
 
+// retention drops what is older than Config.KeepBodies.
+type retention struct {
+	*core
+	recovered <-chan struct{} // closed when the responses that dead pollers left are stored
+}
+
 // dropBodies forgets what was received longer ago than Config.KeepBodies: the bodies of
 // receipts, and the records of payments that are done. The lines and the mark stay. It
 // waits until what dead pollers left has been taken in, which may be as old.
-func (b *Inbox) dropBodies(ctx context.Context) (more bool, err error) {
+func (b *retention) dropBodies(ctx context.Context) (more bool, err error) {
 	if b.cfg.KeepBodies < 0 {
 		return false, nil
 	}
@@ -54,7 +60,7 @@ func (b *Inbox) dropBodies(ctx context.Context) (more bool, err error) {
 	return n == retentionBatch || receipts, err
 }
 
-func (b *Inbox) dropReceiptBodies(ctx context.Context) (more bool, err error) {
+func (b *retention) dropReceiptBodies(ctx context.Context) (more bool, err error) {
 	from, err := b.retentionPosition(ctx)
 	if err != nil {
 		return false, err
@@ -86,7 +92,7 @@ func (b *Inbox) dropReceiptBodies(ctx context.Context) (more bool, err error) {
 
 const retentionName = "bodies dropped"
 
-func (b *Inbox) retentionPosition(ctx context.Context) (int64, error) {
+func (b *retention) retentionPosition(ctx context.Context) (int64, error) {
 	text, err := b.meta(ctx, retentionName)
 	if err != nil || text == "" {
 		return 0, err
@@ -98,7 +104,7 @@ func (b *Inbox) retentionPosition(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-func (b *Inbox) setRetentionPosition(ctx context.Context, tx *sql.Tx, to int64) error {
+func (b *retention) setRetentionPosition(ctx context.Context, tx *sql.Tx, to int64) error {
 	_, err := tx.ExecContext(ctx, b.d.sql(sqlSetMeta), retentionName, strconv.FormatInt(to, 10))
 	return err
 }

@@ -39,7 +39,7 @@ func (s *stand) age(by time.Duration) {
 
 func (s *stand) accept(p payments.Payment) {
 	s.t.Helper()
-	require.NoError(s.t, s.box.Accept(s.t.Context(), p))
+	require.NoError(s.t, s.box.Webhook().Accept(s.t.Context(), p))
 	require.NoError(s.t, inbox.Fold(s.box))
 }
 

@@ -18,26 +18,18 @@ var ErrRunning = errors.New("inbox: Run is running already")
 // results, and returns nil. Failures of the database are logged and tried again. No
 // goroutine outlives Run. Acceptances do not need it.
 func (b *Inbox) Run(ctx context.Context) error {
-	b.mu.Lock()
-	if b.running {
-		b.mu.Unlock()
+	if !b.running.CompareAndSwap(false, true) {
 		return ErrRunning
 	}
-	b.running = true
-	b.mu.Unlock()
-	defer func() {
-		b.mu.Lock()
-		b.running = false
-		b.mu.Unlock()
-	}()
+	defer b.running.Store(false)
 	var loops sync.WaitGroup
-	loops.Go(func() { b.handleLoop(ctx) })
-	loops.Go(func() { b.loop(ctx, "confirm", time.Second, b.confirmDue) })
-	loops.Go(func() { b.reconcileLoop(ctx) })
-	loops.Go(func() { b.loop(ctx, "outage", tick, b.outageStep) })
-	loops.Go(func() { b.loop(ctx, "poll journal", beatEvery, b.beatStep) })
-	loops.Go(func() { b.loop(ctx, "retention", time.Hour, b.dropBodies) })
-	loops.Go(func() { b.loop(ctx, "clock", clockEvery, (&clockWatch{b: b}).look) })
+	loops.Go(func() { b.dispatcher.handleLoop(ctx) })
+	loops.Go(func() { b.loop(ctx, "confirm", time.Second, b.confirmer.confirmDue) })
+	loops.Go(func() { b.reconciler.reconcileLoop(ctx) })
+	loops.Go(func() { b.loop(ctx, "outage", tick, b.intake.outageStep) })
+	loops.Go(func() { b.loop(ctx, "poll journal", beatEvery, b.polls.beatStep) })
+	loops.Go(func() { b.loop(ctx, "retention", time.Hour, b.retention.dropBodies) })
+	loops.Go(func() { b.loop(ctx, "clock", clockEvery, (&clockWatch{b: b.core}).look) })
 	loops.Wait()
 	return nil
 }
@@ -49,7 +41,7 @@ const (
 
 // loop calls step about every interval, at once again while it has more to do, and
 // with backoff while it fails.
-func (b *Inbox) loop(ctx context.Context, name string, interval time.Duration, step func(context.Context) (more bool, err error)) {
+func (b *core) loop(ctx context.Context, name string, interval time.Duration, step func(context.Context) (more bool, err error)) {
 	failures := 0
 	for ctx.Err() == nil {
 		more, err := step(ctx)
@@ -71,7 +63,7 @@ func (b *Inbox) loop(ctx context.Context, name string, interval time.Duration, s
 }
 
 // failed logs what went wrong, unless it is the stop itself.
-func (b *Inbox) failed(ctx context.Context, name string, err error) {
+func (b *core) failed(ctx context.Context, name string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -89,8 +81,11 @@ func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
 	}
 }
 
+// dispatcher claims payments that are due and hands them to the handler.
+type dispatcher struct{ *core }
+
 // handleLoop folds, claims and runs handlers, Concurrency at once.
-func (b *Inbox) handleLoop(ctx context.Context) {
+func (b *dispatcher) handleLoop(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	slots := make(handlerSlots, b.cfg.Concurrency)
@@ -113,7 +108,7 @@ func (b *Inbox) handleLoop(ctx context.Context) {
 
 // dispatch waits for a free slot, fills the free ones with claims, and returns how
 // many payments it started.
-func (b *Inbox) dispatch(ctx context.Context, slots handlerSlots, running *sync.WaitGroup) (int, error) {
+func (b *dispatcher) dispatch(ctx context.Context, slots handlerSlots, running *sync.WaitGroup) (int, error) {
 	free := slots.take(ctx)
 	if free == 0 {
 		return 0, nil

@@ -44,7 +44,7 @@ func TestHostileTexts(t *testing.T) {
 			p := nthPayment(n)
 			p.Identifier, p.Method = text, payments.Method(text)
 			p.Metadata.GameProduct = text
-			require.NoError(t, s.box.Accept(t.Context(), p))
+			require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 			awaitStage(t, s.box, p.ID.String(), inbox.StageReview)
 			keys = append(keys, p.ID.String())
 		}
@@ -100,26 +100,27 @@ func TestNoSecretAtRest(t *testing.T) {
 		box, err := inbox.Open(t.Context(), inbox.Config{SQLite: db, Client: client, Handler: grant, Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = box.Close() })
-		hook, err := webhook.New(webhook.Config{Client: client, Sink: box, PathSecrets: []string{path}, Logger: slog.New(slog.DiscardHandler)})
+		hook, err := webhook.New(webhook.Config{Client: client, Ledger: box.Webhook(), PathSecrets: []string{path}, Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 
 		if created, err := box.Create(t.Context(), payments.CreateRequest{Title: "Sword", Identifier: "order-1", Amount: payments.NewAmount(5)}); err == nil {
 			_, err = mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
 			require.NoError(t, err)
 		}
-		run, err := box.BeforePoll(t.Context())
+		journal := box.Poller().Begin()
+		run, err := journal.BeforePoll(t.Context())
 		require.NoError(t, err)
 		p, pollErr := client.Next(run)
 		if pollErr == nil {
-			require.NoError(t, box.AcceptPolled(t.Context(), p))
+			require.NoError(t, box.Poller().Accept(t.Context(), p))
 		}
 		for _, id := range []uuid.UUID{p.ID, uuid.New()} {
 			r := httptest.NewRequest(http.MethodPost, "/"+path, strings.NewReader(`{"payment_id":"`+id.String()+`"}`))
 			r.Header.Set("Content-Type", "application/json")
 			hook.ServeHTTP(httptest.NewRecorder(), r)
 		}
-		require.NoError(t, box.PollLost(run, fmt.Errorf("lost: %w", pollErr)))
-		require.NoError(t, box.AfterPolls(run))
+		require.NoError(t, journal.PollLost(run, fmt.Errorf("lost: %w", pollErr)))
+		require.NoError(t, journal.Close(run))
 		_, err = box.Reconcile(t.Context())
 		require.NoError(t, err)
 		require.Positive(t, books{t, db.Writer}.number(`SELECT (SELECT count(*) FROM depositpay_payments) + (SELECT count(*) FROM depositpay_polls)`))

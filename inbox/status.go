@@ -56,7 +56,7 @@ var sqlStatus = func() string {
 
 // Status counts the payments of each stage.
 func (b *Inbox) Status(ctx context.Context) (Status, error) {
-	s := Status{Count: map[Stage]int64{}, EvictedHints: b.evicted.Load(), TurnedAway: b.turnedAway.Load()}
+	s := Status{Count: map[Stage]int64{}, EvictedHints: b.webhook.evicted.Load(), TurnedAway: b.webhook.turnedAway.Load()}
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlStatus), CountLimit)
 	err = each(rows, err, func(rows *sql.Rows) error {
 		var stage Stage

@@ -19,7 +19,8 @@ func TestConfigValidation(t *testing.T) {
 	}{
 		"ok":               {func(*poller.Config) {}, ""},
 		"no client":        {func(c *poller.Config) { c.Client = nil }, "Config.Client: is required"},
-		"no sink":          {func(c *poller.Config) { c.Sink = nil }, "Config.Sink: is required"},
+		"no sink":          {func(c *poller.Config) { c.Sink = nil }, "Config.Ledger: it or Config.Sink is required"},
+		"sink and ledger":  {func(c *poller.Config) { c.Ledger = &ledger{} }, "Config.Sink: Config.Ledger is set as well"},
 		"negative min":     {func(c *poller.Config) { c.IntervalMin = -1 }, "Config.IntervalMin: -1ns is negative"},
 		"negative max":     {func(c *poller.Config) { c.IntervalMax = -1 }, "Config.IntervalMax: -1ns is below IntervalMin, 3s"},
 		"max below min":    {func(c *poller.Config) { c.IntervalMin, c.IntervalMax = 2, 1 }, "Config.IntervalMax: 1ns is below IntervalMin, 2ns"},

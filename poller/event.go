@@ -41,8 +41,8 @@ const (
 	KindTokenAccepted Kind = "token_accepted"
 	// KindPendingFull: MaxPending payments wait for the Sink, and polling stops.
 	KindPendingFull Kind = "pending_full"
-	// KindSinkDown: the Sink is a Journal that cannot take a payment now. Nothing is
-	// polled until it can; Err says why.
+	// KindSinkDown: the Ledger cannot take a payment now. Nothing is polled until it can; Err
+	// says why.
 	KindSinkDown Kind = "sink_down"
 	// KindResumed: there is room again, and polling goes on.
 	KindResumed Kind = "resumed"
@@ -87,7 +87,7 @@ func (r *run) log(ctx context.Context, e Event) {
 		level = slog.LevelError
 	case KindAmbiguous:
 		level = slog.LevelError
-		if r.journal != nil { // it keeps the loss, looks for the payment, and says what stays open
+		if r.cfg.Ledger != nil { // it records the loss, looks for the payment, and reports an open loss
 			level = slog.LevelWarn
 		}
 	case KindSinkFailed, KindSinkDown, KindError, KindPendingFull:

@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/depositpay/depositpay-go/internal/backoff"
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
 const retryMin = time.Second
 
-// pending is a payment in the Poller's hands.
+// pending is a payment that the Poller holds.
 type pending struct {
 	payment  payments.Payment
 	attempts int
 	due      time.Time // of the next attempt
-	err      error     // of the last one
+	err      error     // of the last attempt
 }
 
-// received offers a payment to the Sink before anything else happens. It counts as
-// pending first, so that nothing can lose it.
+// received offers a payment to the Sink before anything else happens. It is pending first,
+// so that nothing can lose it.
 func (r *run) received(ctx context.Context, payment payments.Payment) {
 	p := &pending{payment: payment}
 	r.pending = append(r.pending, p)
@@ -29,12 +30,12 @@ func (r *run) received(ctx context.Context, payment payments.Payment) {
 	r.offer(ctx, p, len(r.pending))
 }
 
-// offerDue offers again what has waited long enough, oldest first.
+// offerDue offers the payments whose backoff is over again, oldest first.
 func (r *run) offerDue(ctx context.Context) {
 	now := time.Now()
 	for _, p := range slices.Clone(r.pending) {
 		if ended(ctx) {
-			return // what is left gets its last attempt
+			return // lastAttempts offers the others
 		}
 		if !p.due.After(now) {
 			r.offer(ctx, p, len(r.pending))
@@ -42,12 +43,12 @@ func (r *run) offerDue(ctx context.Context) {
 	}
 }
 
-// offer calls the Sink once. sharers is how many payments, with p, the time for
-// stopping has to do for.
+// offer calls the Sink once. sharers is how many payments, p included, share the time for
+// stopping.
 func (r *run) offer(ctx context.Context, p *pending, sharers int) {
 	accept, done := r.handOverContext(ctx, sharers)
 	p.attempts++
-	p.err = r.accept(accept, p.payment)
+	p.err = safecall.Do("poller: Sink.Accept", func() error { return r.sink.Accept(accept, p.payment) })
 	done()
 	if p.err == nil {
 		r.pending = slices.DeleteFunc(r.pending, func(other *pending) bool { return other == p })
@@ -64,9 +65,9 @@ func (r *run) offer(ctx context.Context, p *pending, sharers int) {
 	r.emit(ctx, e)
 }
 
-// handOverContext is not cancelled with ctx: a hand-over is finished. It ends after
-// AcceptTimeout, or when its even share of the time for stopping is over, which
-// begins to run when ctx ends. done releases it.
+// handOverContext is not canceled with ctx, so that a hand-over is finished. It ends after
+// AcceptTimeout, or when its even share of the time for stopping is over, which starts when
+// ctx ends. done releases it.
 func (r *run) handOverContext(ctx context.Context, sharers int) (accept context.Context, done func()) {
 	limit := r.cfg.AcceptTimeout
 	if !r.deadline.IsZero() { // also if ctx has not ended: StopOnTokenRefused
@@ -87,7 +88,7 @@ func (r *run) handOverContext(ctx context.Context, sharers int) (accept context.
 	return accept, func() {
 		cancel()
 		if !stop() {
-			<-ended // it uses r, and is not to outlive Run
+			<-ended // it uses r and must not outlive Run
 		}
 	}
 }
@@ -101,8 +102,8 @@ func (r *run) remaining() time.Duration {
 }
 
 // lastAttempts offers everything once more and returns an *UnhandedError for what is
-// left, or nil. The time is shared out evenly, so that one payment that hangs does
-// not take the chance from the others.
+// left, or nil. Each gets an even share of the time, so that one payment that hangs does
+// not cost the others their attempt.
 func (r *run) lastAttempts(ctx context.Context) error {
 	list := slices.Clone(r.pending)
 	for i, p := range list {

@@ -167,6 +167,23 @@ func ids(list []payments.Payment) []uuid.UUID {
 	return out
 }
 
+// ledger is a Ledger, and the Journal of its one Run, that keeps what it is told of losses.
+type ledger struct {
+	*sink
+	lost []error
+}
+
+func (l *ledger) Begin() poller.Journal { return l }
+
+func (l *ledger) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
+
+func (l *ledger) PollLost(_ context.Context, err error) error {
+	l.lost = append(l.lost, err)
+	return nil
+}
+
+func (l *ledger) Close(context.Context) error { return nil }
+
 // events collects what OnEvent is given.
 type events struct {
 	mu   sync.Mutex

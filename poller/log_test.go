@@ -2,7 +2,6 @@ package poller_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -58,25 +57,15 @@ func TestLog(t *testing.T) {
 	})
 }
 
-// keeper is a Journal that looks for what is lost.
-type keeper struct{ *sink }
-
-func (keeper) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
-func (k keeper) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	return k.Accept(ctx, p)
-}
-func (keeper) PollLost(context.Context, error) error { return nil }
-func (keeper) AfterPolls(context.Context) error      { return nil }
-
-// TestLogOfJournal: a lost answer is a warning where the Sink keeps the loss and looks for
-// the payment, and of a page no more than its beginning is logged.
-func TestLogOfJournal(t *testing.T) {
+// TestLogWithLedger: a lost response is a warning if there is a ledger, and only the beginning
+// of a page is logged.
+func TestLogWithLedger(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		page := &payments.Error{Op: "Next", Raw: []byte("<html>" + strings.Repeat("z", 5000))}
 		src := newSource(t, answer{err: fmt.Errorf("%w: %w", payments.ErrAmbiguous, page)})
 		var out bytes.Buffer
-		p := newPoller(t, poller.Config{Client: src, Sink: keeper{newSink(t)}, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+		p := newPoller(t, poller.Config{Client: src, Ledger: &ledger{sink: newSink(t)}, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		_, err := runFor(t, p, time.Minute)
 		require.NoError(t, err)
 		assert.Equal(t, 1, strings.Count(out.String(), "\n"), out.String())

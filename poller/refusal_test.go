@@ -2,7 +2,6 @@ package poller_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -141,31 +140,12 @@ func TestTokenRefusedEndsWithTheRun(t *testing.T) {
 func TestTokenRefusedIsNoLoss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		box := &journal{sink: newSink(t)}
-		_, err := runFor(t, newPoller(t, poller.Config{Client: newSource(t, answer{err: errRefused}), Sink: box}), time.Hour)
+		box := &ledger{sink: newSink(t)}
+		_, err := runFor(t, newPoller(t, poller.Config{Client: newSource(t, answer{err: errRefused}), Ledger: box}), time.Hour)
 		require.NoError(t, err)
 		assert.Empty(t, box.lost)
 	})
 }
-
-// journal is a Sink that is told of losses.
-type journal struct {
-	*sink
-	lost []error
-}
-
-func (j *journal) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
-
-func (j *journal) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	return j.Accept(ctx, p)
-}
-
-func (j *journal) PollLost(_ context.Context, err error) error {
-	j.lost = append(j.lost, err)
-	return nil
-}
-
-func (j *journal) AfterPolls(context.Context) error { return nil }
 
 // TestTokenRefusedIsLoggedSparsely: one error at once, a reminder an hour, and one line when
 // it is over; a second refusal begins again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/depositpay/depositpay-go/internal/api"
@@ -15,23 +16,24 @@ import (
 // run is the state of one Run. Only its goroutine uses it.
 type run struct {
 	cfg      *Config
+	sink     Sink
+	journal  Journal
 	counters *counters
-	journal  Journal // Config.Sink, if it is one
-	down     int     // times in a row that the Journal put a poll off
+	down     int // times in a row that BeforePoll failed
 
 	next     time.Time // of the next poll; the zero time is long past
 	failures int       // polls that failed in a row
 	refusal  *refusal  // of the token, by this Run or one before
-	full     bool      // KindPendingFull was said
+	full     bool      // KindPendingFull was emitted
 	pending  []*pending
 	deadline time.Time // of the hand-overs, once the stop has begun
 }
 
-// poll polls until ctx ends, then returns nil, or until the token is refused, if that is to
-// end the run.
+// poll polls until ctx ends and returns nil, or until the token is refused, with
+// Config.StopOnTokenRefused.
 //
-// One goroutine does everything in turn. So nothing is polled while a payment is on
-// its way to the Sink, and no payment is with the Sink twice at a time.
+// One goroutine does everything in turn, so nothing is polled while a payment is on
+// its way to the Sink, and the Sink never has one payment twice at a time.
 func (r *run) poll(ctx context.Context) error {
 	for {
 		r.offerDue(ctx)
@@ -50,8 +52,8 @@ func (r *run) poll(ctx context.Context) error {
 
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
-// hasRoom keeps the number of payments in hand bounded, and says when it begins and
-// ceases to hold polling up.
+// hasRoom reports whether another payment may be taken, and emits an event when that
+// changes.
 func (r *run) hasRoom(ctx context.Context) bool {
 	full := len(r.pending) >= r.cfg.MaxPending
 	if full != r.full {
@@ -84,7 +86,7 @@ func (r *run) wait(ctx context.Context) {
 	}
 }
 
-// pollOnce polls and deals with what comes of it. Its error ends the run.
+// pollOnce polls and processes the result. Its error ends the run.
 func (r *run) pollOnce(ctx context.Context) error {
 	if ended(ctx) { // by a hook, just now
 		return nil
@@ -117,7 +119,30 @@ func (r *run) stopsFor(err error) bool {
 	return r.cfg.StopOnTokenRefused && errors.Is(err, payments.ErrTokenRefused)
 }
 
-// take calls the Source. Whatever its panic interrupted, it may have been an answer.
+// mayPoll asks the Journal for the context of a poll. If it cannot take a payment, the poll
+// is put off.
+func (r *run) mayPoll(ctx context.Context) (poll context.Context, ok bool) {
+	err := safecall.Do("poller: Journal.BeforePoll", func() (err error) {
+		poll, err = r.journal.BeforePoll(ctx)
+		return err
+	})
+	if err == nil {
+		r.down = 0
+		return poll, true
+	}
+	if ended(ctx) {
+		return nil, false
+	}
+	wait := backoff.Delay(r.down, min(retryMin, r.cfg.BackoffMax), r.cfg.BackoffMax, backoff.Jitter())
+	r.down++
+	r.schedule(wait)
+	r.counters.update(func(s *Stats) { s.SinkErrors++ })
+	r.emit(ctx, Event{Kind: KindSinkDown, Err: err, Wait: wait})
+	return nil, false
+}
+
+// take calls the Source. A panic may have interrupted the reading of a response, so it is
+// ambiguous.
 func (r *run) take(ctx context.Context) (p payments.Payment, err error) {
 	err = safecall.Do("poller: Config.Client", func() (err error) {
 		p, err = r.cfg.Client.Next(ctx)
@@ -132,7 +157,7 @@ func (r *run) take(ctx context.Context) (p payments.Payment, err error) {
 	return p, err
 }
 
-// failed counts and reports a poll that gave no payment for the Sink, and backs off.
+// failed counts and reports a poll without a payment for the Sink, and backs off.
 func (r *run) failed(ctx context.Context, p payments.Payment, err error) {
 	e := Event{Kind: KindError, Err: err}
 	switch {
@@ -143,7 +168,7 @@ func (r *run) failed(ctx context.Context, p payments.Payment, err error) {
 		e.Kind = KindAmbiguous
 		r.counters.update(func(s *Stats) { s.Ambiguous++ })
 	case ended(ctx) && errors.Is(err, ctx.Err()):
-		return // the stop itself: nothing was taken
+		return // Run is stopping, and nothing was taken
 	case api.TokenFails(err):
 		e.Kind = KindTokenRefused
 		fallthrough
@@ -156,13 +181,13 @@ func (r *run) failed(ctx context.Context, p payments.Payment, err error) {
 	}
 	r.emit(ctx, e)
 	if e.Kind == KindAmbiguous || e.Kind == KindUnverified {
-		r.lost(ctx, err)
+		r.pollLost(ctx, err)
 	}
 }
 
 // backoff starts above IntervalMin: a failing service is not polled faster than a
-// healthy one. Without a token that works the wait is the longest at once, because another
-// try hardly helps.
+// healthy one. Without a valid token the wait is the longest at once, because another
+// attempt hardly helps.
 func (r *run) backoff(err error) time.Duration {
 	if api.TokenFails(err) {
 		return r.cfg.BackoffMax
@@ -176,3 +201,25 @@ func (r *run) backoff(err error) time.Duration {
 }
 
 func (r *run) schedule(wait time.Duration) { r.next = time.Now().Add(wait) }
+
+// pollLost tells the Journal of a possible loss.
+func (r *run) pollLost(ctx context.Context, cause error) {
+	accept, done := r.handOverContext(ctx, 1)
+	defer done()
+	err := safecall.Do("poller: Journal.PollLost", func() error { return r.journal.PollLost(accept, cause) })
+	r.logJournal(ctx, "a possible loss was not recorded", err)
+}
+
+// closeJournal tells the Journal that no more polls come.
+func (r *run) closeJournal(ctx context.Context) {
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.AcceptTimeout)
+	defer cancel()
+	err := safecall.Do("poller: Journal.Close", func() error { return r.journal.Close(closing) })
+	r.logJournal(ctx, "the poll journal was not closed, and will look like a crash", err)
+}
+
+func (r *run) logJournal(ctx context.Context, message string, err error) {
+	if err != nil {
+		r.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: "+message, safecall.Attrs(err)...)
+	}
+}

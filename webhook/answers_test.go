@@ -17,12 +17,12 @@ import (
 
 // failing is a ledger whose methods fail, or hang for as long as they may.
 type failing struct {
-	standing           webhook.Standing
-	ask, note, accept  error
-	hangAsk, hangOther bool
-	noteLater          error         // from the second Note on
-	laterTakes         time.Duration // whatever its context says
-	notes              int
+	state               webhook.State
+	ask, hint, accept   error
+	hangState, hangNext bool
+	laterHint           error         // from the second RecordHint on
+	laterTakes          time.Duration // whatever its context says
+	hints               int
 }
 
 func (f *failing) hang(ctx context.Context, hangs bool, err error) error {
@@ -33,29 +33,29 @@ func (f *failing) hang(ctx context.Context, hangs bool, err error) error {
 	return err
 }
 
-func (f *failing) Handled(context.Context, uuid.UUID) (bool, error) { return false, errTest }
-
-func (f *failing) Standing(ctx context.Context, _ uuid.UUID) (webhook.Standing, error) {
-	return f.standing, f.hang(ctx, f.hangAsk, f.ask)
+func (f *failing) State(ctx context.Context, _ uuid.UUID) (webhook.State, error) {
+	return f.state, f.hang(ctx, f.hangState, f.ask)
 }
 
-func (f *failing) Note(ctx context.Context, _ uuid.UUID) error {
-	if f.notes++; f.notes > 1 {
+func (f *failing) RecordHint(ctx context.Context, _ uuid.UUID) error {
+	if f.hints++; f.hints > 1 {
 		<-time.After(f.laterTakes)
-		return f.noteLater
+		return f.laterHint
 	}
-	return f.hang(ctx, f.hangOther && f.note != nil, f.note)
+	return f.hang(ctx, f.hangNext && f.hint != nil, f.hint)
 }
+
+func (f *failing) ConfirmFailed(context.Context, uuid.UUID, error) error { return nil }
 
 func (f *failing) Accept(ctx context.Context, _ payments.Payment) error {
-	return f.hang(ctx, f.hangOther, f.accept)
+	return f.hang(ctx, f.hangNext, f.accept)
 }
 
 // TestAnswers is the table of the package's documentation: only what the merchant's own
 // store cannot do is a 5xx, anyone who names the id.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	const own, stranger = webhook.StandingExpected, webhook.StandingUnknown
+	const own, stranger = webhook.StateExpected, webhook.StateUnknown
 	no := func(err error) func(context.Context) error {
 		return func(context.Context) error { return err }
 	}
@@ -67,35 +67,35 @@ func TestAnswers(t *testing.T) {
 		want    int
 		outcome webhook.Outcome
 	}{
-		"paid":                        {failing{standing: stranger}, no(nil), 200, webhook.OutcomeAccepted},
-		"handled":                     {failing{standing: webhook.StandingHandled}, no(errTest), 200, webhook.OutcomeRepeated},
-		"refused":                     {failing{standing: stranger}, no(notPaid), 429, webhook.OutcomeUnconfirmed},
-		"refused, own":                {failing{standing: own}, no(notPaid), 429, webhook.OutcomeUnconfirmed},
-		"service away":                {failing{standing: stranger}, no(errTest), 429, webhook.OutcomeUnconfirmed},
-		"service away, own":           {failing{standing: own}, no(errTest), 429, webhook.OutcomeUnconfirmed},
-		"token refused":               {failing{standing: own}, no(payments.ErrTokenRefused), 429, webhook.OutcomeUnconfirmed},
-		"not complete":                {failing{standing: own}, no(payments.ErrNotComplete), 429, webhook.OutcomeUnconfirmed},
-		"answer lost":                 {failing{standing: stranger}, no(payments.ErrAmbiguous), 429, webhook.OutcomeAmbiguous},
-		"answer lost, own":            {failing{standing: own}, no(payments.ErrAmbiguous), 429, webhook.OutcomeAmbiguous},
-		"unreadable":                  {failing{standing: own}, no(payments.ErrUndecodable), 429, webhook.OutcomeAmbiguous},
-		"service hangs":               {failing{standing: stranger}, hangs, 429, webhook.OutcomeTimeout},
-		"service hangs, own":          {failing{standing: own}, hangs, 429, webhook.OutcomeTimeout},
+		"paid":                        {failing{state: stranger}, no(nil), 200, webhook.OutcomeAccepted},
+		"handled":                     {failing{state: webhook.StateHandled}, no(errTest), 200, webhook.OutcomeRepeated},
+		"refused":                     {failing{state: stranger}, no(notPaid), 429, webhook.OutcomeUnconfirmed},
+		"refused, own":                {failing{state: own}, no(notPaid), 429, webhook.OutcomeUnconfirmed},
+		"service away":                {failing{state: stranger}, no(errTest), 429, webhook.OutcomeUnconfirmed},
+		"service away, own":           {failing{state: own}, no(errTest), 429, webhook.OutcomeUnconfirmed},
+		"token refused":               {failing{state: own}, no(payments.ErrTokenRefused), 429, webhook.OutcomeUnconfirmed},
+		"not complete":                {failing{state: own}, no(payments.ErrNotComplete), 429, webhook.OutcomeUnconfirmed},
+		"answer lost":                 {failing{state: stranger}, no(payments.ErrAmbiguous), 429, webhook.OutcomeAmbiguous},
+		"answer lost, own":            {failing{state: own}, no(payments.ErrAmbiguous), 429, webhook.OutcomeAmbiguous},
+		"unreadable":                  {failing{state: own}, no(payments.ErrUndecodable), 429, webhook.OutcomeAmbiguous},
+		"service hangs":               {failing{state: stranger}, hangs, 429, webhook.OutcomeTimeout},
+		"service hangs, own":          {failing{state: own}, hangs, 429, webhook.OutcomeTimeout},
 		"ledger away":                 {failing{ask: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
-		"ledger hangs":                {failing{hangAsk: true}, no(nil), 503, webhook.OutcomeTimeout},
-		"not written down":            {failing{standing: stranger, note: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
-		"hangs while it writes":       {failing{standing: stranger, note: errTest, hangOther: true}, no(nil), 503, webhook.OutcomeTimeout},
-		"not accepted":                {failing{standing: own, accept: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
-		"hangs while it accepts":      {failing{standing: own, hangOther: true}, no(nil), 503, webhook.OutcomeTimeout},
-		"answer lost, not on record":  {failing{standing: stranger, noteLater: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
-		"lost, hangs while it writes": {failing{standing: stranger, laterTakes: time.Minute}, no(payments.ErrAmbiguous), 503, webhook.OutcomeTimeout},
-		"own, lost and not on record": {failing{standing: own, note: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
+		"ledger hangs":                {failing{hangState: true}, no(nil), 503, webhook.OutcomeTimeout},
+		"not written down":            {failing{state: stranger, hint: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
+		"hangs while it writes":       {failing{state: stranger, hint: errTest, hangNext: true}, no(nil), 503, webhook.OutcomeTimeout},
+		"not accepted":                {failing{state: own, accept: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
+		"hangs while it accepts":      {failing{state: own, hangNext: true}, no(nil), 503, webhook.OutcomeTimeout},
+		"answer lost, not on record":  {failing{state: stranger, laterHint: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
+		"lost, hangs while it writes": {failing{state: stranger, laterTakes: time.Minute}, no(payments.ErrAmbiguous), 503, webhook.OutcomeTimeout},
+		"own, lost and not on record": {failing{state: own, hint: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				seen := &events{}
-				h := newHandler(t, webhook.Config{Sink: &test.ledger, OnDelivery: seen.add, Client: confirmerFunc(
+				h := newHandler(t, webhook.Config{Ledger: &test.ledger, OnDelivery: seen.add, Client: confirmerFunc(
 					func(ctx context.Context, id uuid.UUID) (payments.Payment, error) {
 						return payments.Payment{ID: id, Status: payments.StatusComplete}, test.service(ctx)
 					})})

@@ -18,7 +18,8 @@ func TestConfigValidation(t *testing.T) {
 	}{
 		"ok":                {func(*webhook.Config) {}, ""},
 		"no client":         {func(c *webhook.Config) { c.Client = nil }, "Config.Client: is required"},
-		"no sink":           {func(c *webhook.Config) { c.Sink = nil }, "Config.Sink: is required"},
+		"no sink":           {func(c *webhook.Config) { c.Sink = nil }, "Config.Ledger: it or Config.Sink is required"},
+		"sink and ledger":   {func(c *webhook.Config) { c.Ledger = &ledger{} }, "Config.Sink: Config.Ledger is set as well"},
 		"budget negative":   {func(c *webhook.Config) { c.Budget = -1 }, "Config.Budget: -1ns is not above 0 and below 10s"},
 		"budget too long":   {func(c *webhook.Config) { c.Budget = 10 * time.Second }, "Config.Budget: 10s"},
 		"budget long":       {func(c *webhook.Config) { c.Budget = 10*time.Second - 1 }, ""},

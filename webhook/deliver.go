@@ -16,94 +16,120 @@ import (
 var (
 	errBusy    = errors.New("webhook: Config.MaxConcurrent payments are in work")
 	errRate    = errors.New("webhook: Config.ConfirmRate is used up")
-	errRefused = errors.New("webhook: the service refused this id less than Config.RefusedInterval ago")
+	errRefused = errors.New("webhook: the service rejected this id less than Config.RefusedInterval ago")
 	errBudget  = errors.New("webhook: still in work when Config.Budget ended")
 )
 
-// deliver waits for the work on id, which another delivery may have begun, until ctx
+// deliver waits for the work on id, which another delivery may have started, until ctx
 // ends.
 func (h *Handler) deliver(ctx context.Context, id uuid.UUID) answer {
-	j, first := h.desk.join(id, func(j *job) answer { return h.work(ctx, id, j) })
-	if j == nil {
+	c, started := h.inflight.do(id, func(c *call) answer { return h.work(ctx, id, c) })
+	if c == nil {
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errBusy}
 	}
 	select {
-	case <-j.done:
+	case <-c.done:
 	case <-ctx.Done():
 		select {
-		case <-j.done: // both at one instant: the result counts
+		case <-c.done: // both at one instant: the result counts
 		default:
-			return answer{j.lateStatus(), OutcomeTimeout, errBudget}
+			return answer{c.lateStatus(), OutcomeTimeout, errBudget}
 		}
 	}
-	a := j.answer
-	if !first && a.outcome == OutcomeAccepted {
+	a := c.answer
+	if !started && a.outcome == OutcomeAccepted {
 		a.outcome = OutcomeRepeated
 	}
 	return a
 }
 
-// work sees to one payment: known already, or confirm and hand over. ctx ends with
-// the budget of the delivery that began it.
+// work processes one payment: it is handled already, or it is confirmed and handed over.
+// ctx ends with the budget of the delivery that started it.
 //
-// Only what the merchant's own store cannot do is a 5xx: proxies take a server out that
-// answers those, for customers as well, and anybody can name ids that the service refuses.
-func (h *Handler) work(ctx context.Context, id uuid.UUID, j *job) answer {
-	standing, err := h.standing(ctx, id)
+// Only a failure of the merchant's own store is a 5xx: proxies take a server that answers
+// 5xx out of service, for customers as well, and anyone can name ids that the service rejects.
+func (h *Handler) work(ctx context.Context, id uuid.UUID, c *call) answer {
+	state, err := h.state(ctx, id)
 	switch {
 	case err != nil:
 		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}
-	case standing == StandingHandled:
+	case state == StateHandled:
 		return answer{http.StatusOK, OutcomeRepeated, nil}
 	case ctx.Err() != nil:
 		// A confirm may complete the payment, which is no use without time to take it.
 		return answer{http.StatusServiceUnavailable, OutcomeTimeout, errBudget}
 	case h.refused.justRefused(id):
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errRefused}
-	case standing == StandingUnknown && h.confirm != nil && !h.confirm.Allow():
+	case state == StateUnknown && h.confirmLimit != nil && !h.confirmLimit.Allow():
 		return answer{http.StatusTooManyRequests, OutcomeLimited, errRate}
 	}
-	if err := h.note(ctx, id, standing); err != nil {
-		err = fmt.Errorf("webhook: Ledger.Note: %w", err)
-		if errors.Is(err, ErrFull) {
+	if state == StateUnknown {
+		if err := h.recordHint(ctx, id); errors.Is(err, ErrFull) {
 			return answer{http.StatusTooManyRequests, OutcomeLimited, err}
+		} else if err != nil {
+			return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}
 		}
-		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}
 	}
-	j.asking.Store(true)
+	c.confirming.Store(true)
 	p, err := h.verify(ctx, id)
 	switch {
 	case errors.Is(err, payments.ErrAmbiguous), errors.Is(err, payments.ErrUndecodable):
-		// The confirm may have completed it, and nobody names it again: have it asked for. An
-		// unknown one is noted already, but the Sink may have asked, and have been refused, since.
-		j.asking.Store(false)
-		noted := h.note(context.WithoutCancel(ctx), id, StandingUnknown)
-		if noted != nil && !errors.Is(noted, ErrFull) { // it is not new, and so on record
-			return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, errors.Join(err, noted)}
+		// The confirm may have completed the payment, and nobody names it again: have it confirmed
+		// again. An unknown id has its hint, but the Ledger may have confirmed it since, and rejected it.
+		c.confirming.Store(false)
+		recordErr := h.recordHint(context.WithoutCancel(ctx), id)
+		if recordErr != nil && !errors.Is(recordErr, ErrFull) { // ErrFull is for new ids: this one is recorded
+			return answer{http.StatusServiceUnavailable, OutcomeAmbiguous, errors.Join(err, recordErr)}
 		}
 		return answer{http.StatusTooManyRequests, OutcomeAmbiguous, err}
 	case err != nil:
-		h.refused.note(id, err)
-		err = errors.Join(err, h.unconfirmed(ctx, id, standing, err))
+		h.refused.add(id, err)
+		if state == StateUnknown {
+			err = errors.Join(err, h.confirmFailed(ctx, id, err))
+		}
 		return answer{http.StatusTooManyRequests, OutcomeUnconfirmed, err}
 	}
-	j.asking.Store(false)
+	c.confirming.Store(false)
 	if err := h.handOver(ctx, p); err != nil {
 		return answer{http.StatusServiceUnavailable, OutcomeSinkFailed, err}
 	}
 	return answer{http.StatusOK, OutcomeAccepted, nil}
 }
 
-// verify asks the service. payments.Client has checked the answer; another Confirmer
+func (h *Handler) state(ctx context.Context, id uuid.UUID) (s State, err error) {
+	err = named(h.stateMethod, func() (err error) {
+		s, err = h.ledger.State(ctx, id)
+		return err
+	})
+	return s, err
+}
+
+func (h *Handler) recordHint(ctx context.Context, id uuid.UUID) error {
+	return named("Ledger.RecordHint", func() error { return h.ledger.RecordHint(ctx, id) })
+}
+
+func (h *Handler) confirmFailed(ctx context.Context, id uuid.UUID, failure error) error {
+	return named("Ledger.ConfirmFailed", func() error { return h.ledger.ConfirmFailed(ctx, id, failure) })
+}
+
+// named calls a method of the Client, the Sink or the Ledger. The error names the method.
+func named(method string, f func() error) error {
+	if err := safecall.Do("webhook: "+method, f); err != nil {
+		return fmt.Errorf("webhook: %s: %w", method, err)
+	}
+	return nil
+}
+
+// verify confirms the payment. payments.Client has checked the record; another Confirmer
 // may not have.
 func (h *Handler) verify(ctx context.Context, id uuid.UUID) (p payments.Payment, err error) {
-	err = safecall.Do("webhook: Client.Confirm", func() (err error) {
+	err = named("Client.Confirm", func() (err error) {
 		p, err = h.cfg.Client.Confirm(ctx, id)
 		return err
 	})
 	switch {
 	case err != nil:
-		return payments.Payment{}, fmt.Errorf("webhook: Client.Confirm: %w", err)
+		return payments.Payment{}, err
 	case p.ID != id:
 		return payments.Payment{}, fmt.Errorf("webhook: Client.Confirm: asked for %s, got %s: %w", id, p.ID, payments.ErrWrongPayment)
 	case p.Status != payments.StatusComplete:
@@ -112,16 +138,16 @@ func (h *Handler) verify(ctx context.Context, id uuid.UUID) (p payments.Payment,
 	return p, nil
 }
 
-// handOver gives the Sink a whole budget from now on, whatever the confirm has used:
-// the service may not deliver again, so this is no time to give up early.
+// handOver gives Accept a whole budget, however much of it the confirm has used: the
+// service may not deliver again, so giving up early could lose the payment.
 func (h *Handler) handOver(ctx context.Context, p payments.Payment) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), h.cfg.Budget)
 	defer cancel()
-	err := safecall.Do("webhook: Sink.Accept", func() error { return h.cfg.Sink.Accept(ctx, p) })
+	err := safecall.Do("webhook: "+h.acceptMethod, func() error { return h.ledger.Accept(ctx, p) })
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("webhook: payment %s is confirmed, but Sink.Accept: %w", p.ID, err)
+	err = fmt.Errorf("webhook: payment %s is confirmed, but %s: %w", p.ID, h.acceptMethod, err)
 	h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not handed over",
 		append([]slog.Attr{slog.String("payment_id", p.ID.String())}, safecall.Attrs(err)...)...)
 	if h.cfg.OnHandOverFailed != nil {

@@ -15,26 +15,29 @@ import (
 	"github.com/depositpay/depositpay-go/internal/safecall"
 )
 
-// Outcome is what became of a delivery.
+// Outcome is how a delivery ended.
 type Outcome string
 
 // Outcomes, with the status that answers them.
 const (
 	OutcomeAccepted    Outcome = "accepted"    // 200: confirmed and handed over by this delivery
-	OutcomeRepeated    Outcome = "repeated"    // 200: in safe hands before, or by a delivery at the same time
+	OutcomeRepeated    Outcome = "repeated"    // 200: stored before, or by another delivery at the same time
 	OutcomeForbidden   Outcome = "forbidden"   // 403, 404: source or path secret
 	OutcomeMalformed   Outcome = "malformed"   // 400, 405, 408, 413, 415
 	OutcomeLimited     Outcome = "limited"     // 429: MaxConcurrent, ConfirmRate, RefusedInterval or ErrFull
 	OutcomeUnconfirmed Outcome = "unconfirmed" // 429: unknown, not paid, or the service failed
-	OutcomeAmbiguous   Outcome = "ambiguous"   // 429: the answer to the confirm was lost or unreadable; the payment may be complete. 503 if that could not be written down
 	OutcomeSinkFailed  Outcome = "sink_failed" // 503: a method of the Sink failed
-	OutcomeTimeout     Outcome = "timeout"     // still in work when the budget ended: 429 while the service was asked, 503 in the Sink
+	// OutcomeAmbiguous: the response to the confirm was lost or unreadable, so the payment may
+	// be complete. 429, or 503 if the id could not be recorded.
+	OutcomeAmbiguous Outcome = "ambiguous"
+	// OutcomeTimeout: the budget ended during the confirm (429) or in the Sink (503).
+	OutcomeTimeout Outcome = "timeout"
 )
 
 // Event is one request to the Handler.
 type Event struct {
-	// PaymentID is the payment_id; uuid.Nil if the request was refused before it was read.
-	// Until it is confirmed it is a claim of the sender.
+	// PaymentID is the payment_id; uuid.Nil if the request was rejected before it was read.
+	// Until it is confirmed it is only what the sender claims.
 	PaymentID uuid.UUID
 	// WebhookID is the X-Webhook-ID header (interface §6.2): at most 128 characters of
 	// printable ASCII, others replaced by "?"; empty if absent.
@@ -42,16 +45,16 @@ type Event struct {
 	// RetryCount is the X-Retry-Count header, which counts from 0; -1 if it is absent or
 	// not a small whole number.
 	RetryCount int
-	// Source is the address that the request came from, by Config.TrustedProxies; the
-	// zero Addr if it has none.
+	// Source is the address that the request came from, as Config.TrustedProxies defines it;
+	// the zero Addr if it has none.
 	Source netip.Addr
 	// Status is the HTTP status of the answer.
 	Status int
-	// Outcome is what became of the delivery.
+	// Outcome is how the delivery ended.
 	Outcome Outcome
 	// Duration is the time from the request's header to the answer.
 	Duration time.Duration
-	// Err is the cause where Outcome is neither accepted nor repeated; nil otherwise. The
+	// Err is the cause if Outcome is neither accepted nor repeated; nil otherwise. The
 	// sender does not see it.
 	Err error
 }
@@ -68,7 +71,7 @@ func newEvent(header http.Header) Event {
 	}
 }
 
-// printable bounds s, which comes from outside, and keeps it harmless in a log.
+// printable bounds s, which comes from the sender, and makes it harmless in a log.
 func printable(s string) string {
 	s = s[:min(len(s), maxHeaderValue)]
 	return strings.Map(func(r rune) rune {
@@ -90,8 +93,7 @@ func retryCount(s string) int {
 	return n
 }
 
-// report tells the log and the hook. Nothing that they do reaches the answer, which
-// has been sent.
+// report logs the event and calls the hook. The answer has been sent by now.
 func (h *Handler) report(ctx context.Context, e Event) {
 	h.log(ctx, e)
 	if h.cfg.OnDelivery == nil {
@@ -109,7 +111,7 @@ func (h *Handler) log(ctx context.Context, e Event) {
 		level = slog.LevelError
 	case OutcomeAmbiguous:
 		level = slog.LevelError
-		if h.ledger != nil && e.Status != http.StatusServiceUnavailable { // it has the id, and confirms it again
+		if h.cfg.Ledger != nil && e.Status != http.StatusServiceUnavailable { // it confirms the recorded id again
 			level = slog.LevelWarn
 		}
 	case OutcomeTimeout:

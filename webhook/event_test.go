@@ -114,25 +114,13 @@ func TestLogLevels(t *testing.T) {
 	}
 	h = newHandler(t, lost)
 	assert.Equal(t, "ERROR", level(named(p.ID)), "the payment may be complete and come no more")
-	lost.Sink = &ledger{}
+	lost.Ledger = &ledger{}
 	h = newHandler(t, lost)
 	assert.Equal(t, "WARN", level(named(p.ID)), "the ledger has the id, and confirms it again")
-	lost.Sink = &fullDisk{standing: webhook.StandingExpected}
+	lost.Ledger = &ledger{state: webhook.StateExpected, hintErr: errTest}
 	h = newHandler(t, lost)
 	assert.Equal(t, "ERROR", level(named(p.ID)), "the ledger could not write the loss down")
 }
-
-// fullDisk is a Ledger that can write nothing down.
-type fullDisk struct {
-	sink
-	standing webhook.Standing
-}
-
-func (d *fullDisk) Standing(context.Context, uuid.UUID) (webhook.Standing, error) {
-	return d.standing, nil
-}
-
-func (d *fullDisk) Note(context.Context, uuid.UUID) error { return errTest }
 
 // TestTokenFailsIsLoggedSparsely: without a token that works, one delivery an hour is an error
 // line: nothing is confirmed meanwhile.
@@ -149,7 +137,7 @@ func TestTokenFailsIsLoggedSparsely(t *testing.T) {
 				var out bytes.Buffer
 				service := newService()
 				service.during = func(context.Context, uuid.UUID) error { return failure }
-				h := newHandler(t, webhook.Config{Client: service, Sink: &ledger{}, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+				h := newHandler(t, webhook.Config{Client: service, Ledger: &ledger{}, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 				for range 3 {
 					for range 60 {
 						serve(h, named(uuid.New()))

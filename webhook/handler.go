@@ -11,18 +11,20 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Handler is the http.Handler of the webhook URI. It is safe for concurrent use. It
-// starts goroutines for work under way only; see Wait.
+// Handler is the http.Handler of the webhook URI. It is safe for concurrent use. Its
+// goroutines end with the deliveries in work; see Wait.
 type Handler struct {
 	cfg     Config
 	secrets secretHashes
 	sources sources
-	confirm *rate.Limiter // nil: no limit
-	desk    desk
-	refused *refusals
-	ledger  Ledger // Config.Sink, if it is one
 
-	tokenFails rate.Sometimes // at error level
+	ledger                    Ledger // Config.Ledger, or a sinkLedger of Config.Sink
+	stateMethod, acceptMethod string // for errors
+
+	confirmLimit *rate.Limiter // nil: no limit
+	inflight     inflight
+	refused      *refusals
+	tokenFails   rate.Sometimes // at error level
 }
 
 // New checks cfg and returns a Handler. It sends nothing and starts nothing. The error
@@ -36,22 +38,26 @@ func New(cfg Config) (*Handler, error) {
 		cfg:     cfg,
 		secrets: hashSecrets(cfg.PathSecrets),
 		sources: sources{allowed: plainPrefixes(cfg.AllowedSources), proxies: plainPrefixes(cfg.TrustedProxies)},
-		desk:    desk{max: cfg.MaxConcurrent, jobs: make(map[uuid.UUID]*job)},
 
+		ledger: cfg.Ledger, stateMethod: "Ledger.State", acceptMethod: "Ledger.Accept",
+
+		inflight:   inflight{max: cfg.MaxConcurrent, calls: make(map[uuid.UUID]*call)},
+		refused:    newRefusals(cfg.RefusedInterval),
 		tokenFails: rate.Sometimes{Interval: time.Hour},
 	}
-	h.refused = newRefusals(cfg.RefusedInterval)
 	h.cfg.PathSecrets = nil
-	h.ledger, _ = cfg.Sink.(Ledger)
+	if cfg.Sink != nil {
+		h.ledger, h.stateMethod, h.acceptMethod = sinkLedger{cfg.Sink}, "Sink.Handled", "Sink.Accept"
+	}
 	if cfg.ConfirmRate > 0 && !math.IsInf(cfg.ConfirmRate, 1) {
-		h.confirm = rate.NewLimiter(rate.Limit(cfg.ConfirmRate), cfg.ConfirmBurst)
+		h.confirmLimit = rate.NewLimiter(rate.Limit(cfg.ConfirmRate), cfg.ConfirmBurst)
 	}
 	return h, nil
 }
 
 // ServeHTTP receives one delivery (interface §6.1) and answers it within
-// Config.Budget; the package's documentation lists the answers. The work does not
-// stop when the sender hangs up.
+// Config.Budget; the package documentation lists the answers. The work goes on if the
+// sender hangs up.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), h.cfg.Budget)
@@ -74,8 +80,8 @@ var (
 	errContentType = errors.New("webhook: the content type is not application/json")
 )
 
-// admit judges what can be judged without the body. The source comes first, so that
-// strangers cannot try path secrets.
+// admit checks everything but the body. The source comes first, so that strangers cannot
+// guess path secrets.
 func (h *Handler) admit(r *http.Request, e *Event) answer {
 	var allowed bool
 	e.Source, allowed = h.sources.of(r)
@@ -92,7 +98,7 @@ func (h *Handler) admit(r *http.Request, e *Event) answer {
 	return answer{}
 }
 
-// receive reads the body and sees to the payment that it names.
+// receive reads the body and processes the payment that it names.
 func (h *Handler) receive(ctx context.Context, w http.ResponseWriter, r *http.Request, e *Event) answer {
 	body, err := readBody(ctx, w, r)
 	switch {

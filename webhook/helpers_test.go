@@ -79,6 +79,29 @@ func (s *sink) Accept(ctx context.Context, p payments.Payment) error {
 	return s.accept(ctx, p)
 }
 
+// ledger is a Ledger that knows one state, and remembers what it is told.
+type ledger struct {
+	sink
+	state             webhook.State
+	stateErr, hintErr error
+	told              []string
+}
+
+func (l *ledger) State(context.Context, uuid.UUID) (webhook.State, error) { return l.state, l.stateErr }
+
+func (l *ledger) RecordHint(context.Context, uuid.UUID) error {
+	l.told = append(l.told, "hint")
+	return l.hintErr
+}
+
+func (l *ledger) ConfirmFailed(_ context.Context, _ uuid.UUID, err error) error {
+	l.told = append(l.told, err.Error())
+	if errors.Is(err, errTest) {
+		panic("contained")
+	}
+	return errTest
+}
+
 // granter is a merchant's handler that counts grants by id.
 type granter struct {
 	mu     sync.Mutex
@@ -112,7 +135,7 @@ func newHandler(t testing.TB, cfg webhook.Config) *webhook.Handler {
 	if cfg.Client == nil {
 		cfg.Client = newService()
 	}
-	if cfg.Sink == nil {
+	if cfg.Sink == nil && cfg.Ledger == nil {
 		cfg.Sink = &sink{}
 	}
 	h, err := webhook.New(cfg)

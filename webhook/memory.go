@@ -38,7 +38,7 @@ type Memory struct {
 
 	mu   sync.Mutex
 	runs map[uuid.UUID]*run
-	seen *recent[bool]
+	seen *boundedMap[bool]
 }
 
 // run is one run of the handler, or of OnReview.
@@ -81,7 +81,7 @@ func NewMemory(handler func(ctx context.Context, p payments.Payment) error, opts
 	case size < 0:
 		return nil, fmt.Errorf("webhook: NewMemory: MemoryOptions.Size: %d is negative", size)
 	}
-	m.seen = newRecent[bool](size)
+	m.seen = newBoundedMap[bool](size)
 	return m, nil
 }
 

@@ -21,27 +21,27 @@ func TestProbing(t *testing.T) {
 	refused := &payments.Error{Op: "Confirm", Code: "NOT_PAID"}
 	alike := map[int]string{}
 	for name, test := range map[string]struct {
-		standing    webhook.Standing
+		state       webhook.State
 		says        error // the service, or nil for COMPLETE
 		again       bool  // the id was named just before
 		with, spent int   // the answer with rate left, and without
 	}{
-		"unknown":                  {webhook.StandingUnknown, refused, false, 429, 429},
-		"unknown, just refused":    {webhook.StandingUnknown, refused, true, 429, 429},
-		"unknown, in doubt":        {webhook.StandingUnknown, payments.ErrAmbiguous, true, 429, 429},
-		"unknown, no answer":       {webhook.StandingUnknown, errTest, true, 429, 429},
-		"the own, no answer":       {webhook.StandingExpected, errTest, true, 429, 429},
-		"unknown, paid":            {webhook.StandingUnknown, nil, false, 200, 429},
-		"the own, unpaid":          {webhook.StandingExpected, refused, false, 429, 429},
-		"the own, just refused":    {webhook.StandingExpected, refused, true, 429, 429},
-		"the own, in doubt":        {webhook.StandingExpected, payments.ErrAmbiguous, true, 429, 429},
-		"the own, paid":            {webhook.StandingExpected, nil, false, 200, 200},
-		"handled":                  {webhook.StandingHandled, refused, false, 200, 200},
-		"handled, and named again": {webhook.StandingHandled, refused, true, 200, 200},
+		"unknown":                  {webhook.StateUnknown, refused, false, 429, 429},
+		"unknown, just refused":    {webhook.StateUnknown, refused, true, 429, 429},
+		"unknown, in doubt":        {webhook.StateUnknown, payments.ErrAmbiguous, true, 429, 429},
+		"unknown, no answer":       {webhook.StateUnknown, errTest, true, 429, 429},
+		"the own, no answer":       {webhook.StateExpected, errTest, true, 429, 429},
+		"unknown, paid":            {webhook.StateUnknown, nil, false, 200, 429},
+		"the own, unpaid":          {webhook.StateExpected, refused, false, 429, 429},
+		"the own, just refused":    {webhook.StateExpected, refused, true, 429, 429},
+		"the own, in doubt":        {webhook.StateExpected, payments.ErrAmbiguous, true, 429, 429},
+		"the own, paid":            {webhook.StateExpected, nil, false, 200, 200},
+		"handled":                  {webhook.StateHandled, refused, false, 200, 200},
+		"handled, and named again": {webhook.StateHandled, refused, true, 200, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for rate, want := range map[bool]int{true: test.with, false: test.spent} {
-				got, text := probe(t, test.standing, test.says, test.again, rate)
+				got, text := probe(t, test.state, test.says, test.again, rate)
 				assert.Equal(t, want, got, "rate left: %t", rate)
 				if alike[got] == "" {
 					alike[got] = text
@@ -54,13 +54,13 @@ func TestProbing(t *testing.T) {
 }
 
 // probe names an id, and returns the status and all that is sent with it.
-func probe(t *testing.T, standing webhook.Standing, says error, again, rateLeft bool) (status int, text string) {
+func probe(t *testing.T, state webhook.State, says error, again, rateLeft bool) (status int, text string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { // no time passes
 		id, other := uuid.New(), uuid.New()
-		l := &standings{ledger{standing: standing}, other}
+		l := &oneUnknown{ledger{state: state}, other}
 		seen := &events{}
-		h := newHandler(t, webhook.Config{Sink: l, ConfirmBurst: 2, OnDelivery: seen.add, Client: confirmerFunc(
+		h := newHandler(t, webhook.Config{Ledger: l, ConfirmBurst: 2, OnDelivery: seen.add, Client: confirmerFunc(
 			func(_ context.Context, asked uuid.UUID) (payments.Payment, error) {
 				if asked == other {
 					return payments.Payment{}, errTest
@@ -82,15 +82,15 @@ func probe(t *testing.T, standing webhook.Standing, says error, again, rateLeft 
 	return status, text
 }
 
-// standings is a ledger that does not know one of the ids.
-type standings struct {
+// oneUnknown is a ledger that does not know one of the ids.
+type oneUnknown struct {
 	ledger
-	unknown uuid.UUID
+	id uuid.UUID
 }
 
-func (s *standings) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, error) {
-	if id == s.unknown {
-		return webhook.StandingUnknown, nil
+func (l *oneUnknown) State(ctx context.Context, id uuid.UUID) (webhook.State, error) {
+	if id == l.id {
+		return webhook.StateUnknown, nil
 	}
-	return s.ledger.Standing(ctx, id)
+	return l.ledger.State(ctx, id)
 }

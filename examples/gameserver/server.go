@@ -80,14 +80,14 @@ func (s *server) openLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hook := webhook.Config{Client: s.watch, Sink: s.box}
+	hook := webhook.Config{Client: s.watch, Ledger: s.box.Webhook()}
 	if cfg.HookSecret != "" {
 		hook.PathSecrets = []string{cfg.HookSecret}
 	}
 	if s.hook, err = webhook.New(hook); err != nil {
 		return err
 	}
-	s.poller, err = poller.New(poller.Config{Client: client, Sink: s.box, IntervalMin: cfg.pace.pollMin, IntervalMax: cfg.pace.pollMax})
+	s.poller, err = poller.New(poller.Config{Client: client, Ledger: s.box.Poller(), IntervalMin: cfg.pace.pollMin, IntervalMax: cfg.pace.pollMax})
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (s *shop) store(ctx context.Context, err error) error {
 func (s *shop) storeOne(ctx context.Context, p payments.Payment) error {
 	for {
 		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
-		err := s.box.AcceptPolled(try, p)
+		err := s.box.Poller().Accept(try, p)
 		cancel()
 		if err == nil || ctx.Err() != nil { // at the end of the program there is one last try
 			return err

@@ -128,7 +128,7 @@ func TestNoID(t *testing.T) {
 	box, err := openInbox(t.Context(), db, client)
 	require.NoError(t, err)
 	serving(t, mock, box, client)
-	require.NoError(t, box.Accept(t.Context(), payments.Payment{
+	require.NoError(t, box.Webhook().Accept(t.Context(), payments.Payment{
 		Identifier: "order-1", Status: payments.StatusComplete, PaidAmount: payments.NewAmount(1000),
 	}))
 	held := awaitEntry(t, box, inbox.StageReview)

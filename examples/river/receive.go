@@ -60,11 +60,11 @@ func openInbox(ctx context.Context, db *sql.DB, client *payments.Client) (*inbox
 // serve runs the inbox, its poller and its webhook until ctx ends or the
 // inbox or the server fails.
 func serve(ctx context.Context, box *inbox.Inbox, client *payments.Client, listener net.Listener) error {
-	hook, err := webhook.New(webhook.Config{Client: client, Sink: box})
+	hook, err := webhook.New(webhook.Config{Client: client, Ledger: box.Webhook()})
 	if err != nil {
 		return err
 	}
-	poll, err := poller.New(poller.Config{Client: client, Sink: box})
+	poll, err := poller.New(poller.Config{Client: client, Ledger: box.Poller()})
 	if err != nil {
 		return err
 	}

@@ -115,11 +115,11 @@ func page(text func(context.Context) (string, error)) http.HandlerFunc {
 
 // serve runs the server, the poller and the inbox, until ctx ends or the server or the inbox fails.
 func (s *shop) serve(ctx context.Context, listen string) error {
-	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box})
+	hook, err := webhook.New(webhook.Config{Client: s.client, Ledger: s.box.Webhook()})
 	if err != nil {
 		return err
 	}
-	poll, err := poller.New(poller.Config{Client: s.client, Sink: s.box})
+	poll, err := poller.New(poller.Config{Client: s.client, Ledger: s.box.Poller()})
 	if err != nil {
 		return err
 	}

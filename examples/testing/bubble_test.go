@@ -39,7 +39,7 @@ func openInBubble(t *testing.T) (*mockserver.Server, *shop.Shop) {
 		BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport(),
 	})
 	require.NoError(t, err)
-	poll, err := poller.New(poller.Config{Client: s.Client, Sink: s.Box})
+	poll, err := poller.New(poller.Config{Client: s.Client, Ledger: s.Box.Poller()})
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 2)

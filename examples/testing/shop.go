@@ -33,7 +33,7 @@ func Open(ctx context.Context, file string, service payments.Config) (s *Shop, e
 		s.Box, err = inbox.Open(ctx, inbox.Config{SQLite: s.ledger, Client: s.Client, Handler: ship})
 	}
 	if err == nil {
-		s.Hook, err = webhook.New(webhook.Config{Client: s.Client, Sink: s.Box})
+		s.Hook, err = webhook.New(webhook.Config{Client: s.Client, Ledger: s.Box.Webhook()})
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.ledger.Close())

@@ -115,7 +115,7 @@ func (w *world) comes(p payments.Payment, amount string) {
 	if p.Method == "" {
 		p.Method = payments.MethodDeposit
 	}
-	require.NoError(w.t, w.shop.box.Accept(w.t.Context(), p))
+	require.NoError(w.t, w.shop.box.Webhook().Accept(w.t.Context(), p))
 }
 
 // count is how many pages listen.

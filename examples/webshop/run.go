@@ -99,7 +99,7 @@ const takeFor = 3 * time.Second
 func (s *shop) store(ctx context.Context, p payments.Payment) error {
 	for {
 		try, done := context.WithTimeout(context.WithoutCancel(ctx), takeFor)
-		err := s.box.AcceptPolled(try, p)
+		err := s.box.Poller().Accept(try, p)
 		done()
 		if err == nil || ctx.Err() != nil {
 			return err

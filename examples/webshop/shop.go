@@ -62,14 +62,14 @@ func (s *shop) connect(ctx context.Context) (err error) {
 	if s.box, err = inbox.Open(ctx, ledger); err != nil {
 		return err
 	}
-	hook := webhook.Config{Client: s.client, Sink: s.box}
+	hook := webhook.Config{Client: s.client, Ledger: s.box.Webhook()}
 	if s.HookSecret != "" {
 		hook.PathSecrets = []string{s.HookSecret}
 	}
 	if s.hook, err = webhook.New(hook); err != nil {
 		return errors.Join(err, s.box.Close())
 	}
-	s.poll, err = poller.New(poller.Config{Client: s.client, Sink: s.box, IntervalMin: s.pollPause})
+	s.poll, err = poller.New(poller.Config{Client: s.client, Ledger: s.box.Poller(), IntervalMin: s.pollPause})
 	if err != nil {
 		return errors.Join(err, s.box.Close())
 	}

@@ -197,8 +197,8 @@ func TestImpatient(t *testing.T) {
 	go func() { linked <- w.shop.payLink(ctx, o) }()
 	writer := <-busy
 	require.Eventually(t, func() bool {
-		standing, err := w.shop.box.Standing(t.Context(), uuid.MustParse(w.mock.Payments()[0].ID))
-		return err == nil && standing == webhook.StandingExpected
+		standing, err := w.shop.box.Webhook().State(t.Context(), uuid.MustParse(w.mock.Payments()[0].ID))
+		return err == nil && standing == webhook.StateExpected
 	}, patience, tick)
 	leave()
 	require.NoError(t, writer.Close())

@@ -27,11 +27,11 @@ func testAccept(t *testing.T, open func(*testing.T) Database) {
 	require.NoError(t, err)
 	require.Equal(t, inbox.StageReady, e.Stage, "durable before anything runs")
 	require.Equal(t, p, e.Payment)
-	standing, err := s.box.Standing(t.Context(), p.ID)
+	standing, err := s.box.Webhook().State(t.Context(), p.ID)
 	require.NoError(t, err)
-	require.Equal(t, webhook.StandingHandled, standing)
+	require.Equal(t, webhook.StateHandled, standing)
 	s.accept(p)
-	require.NoError(t, s.box.AcceptPolled(t.Context(), p))
+	require.NoError(t, s.box.Poller().Accept(t.Context(), p))
 
 	stop := s.run()
 	s.requireGrantedOnce(p.ID.String())
@@ -55,7 +55,7 @@ func testAccept(t *testing.T, open func(*testing.T) Database) {
 
 	p = paid("order-2", 1)
 	p.Status = payments.StatusProgress
-	require.ErrorIs(t, s.box.Accept(t.Context(), p), payments.ErrNotComplete)
+	require.ErrorIs(t, s.box.Webhook().Accept(t.Context(), p), payments.ErrNotComplete)
 	_, err = s.box.Get(t.Context(), p.ID.String())
 	require.ErrorIs(t, err, inbox.ErrNotFound)
 
@@ -85,7 +85,7 @@ func testAcceptAtOnce(t *testing.T, open func(*testing.T) Database) {
 	}
 	var wg sync.WaitGroup
 	for _, p := range all {
-		wg.Go(func() { require.NoError(t, s.box.Accept(t.Context(), p)) })
+		wg.Go(func() { require.NoError(t, s.box.Webhook().Accept(t.Context(), p)) })
 	}
 	wg.Wait()
 	for _, p := range all {
@@ -99,11 +99,11 @@ func testAcceptAfterClose(t *testing.T, open func(*testing.T) Database) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := paid("order-1", 1)
-	if err := s.box.Accept(ctx, p); err != nil {
+	if err := s.box.Webhook().Accept(ctx, p); err != nil {
 		require.ErrorIs(t, err, context.Canceled)
 	}
 	require.NoError(t, s.box.Close())
-	require.ErrorIs(t, s.box.Accept(t.Context(), p), inbox.ErrClosed)
+	require.ErrorIs(t, s.box.Webhook().Accept(t.Context(), p), inbox.ErrClosed)
 	s.box = nil
 	s.reopen()
 }
@@ -118,12 +118,12 @@ func testBothChannels(t *testing.T, open func(*testing.T) Database) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			if p, err := s.client.Confirm(t.Context(), id); err == nil {
-				require.NoError(t, s.box.Accept(t.Context(), p))
+				require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 			}
 		})
 		wg.Go(func() {
 			if p, err := s.client.Next(t.Context()); err == nil {
-				require.NoError(t, s.box.AcceptPolled(t.Context(), p))
+				require.NoError(t, s.box.Poller().Accept(t.Context(), p))
 			}
 		})
 		wg.Wait()

@@ -69,7 +69,7 @@ func testReceipts(t *testing.T, open func(*testing.T) Database) {
 	s.setHandler(func(context.Context, *sql.Tx, payments.Payment) error { return errHandler })
 	p := paid("order-1", 1)
 	s.accept(p)
-	require.NoError(t, s.box.AcceptPolled(t.Context(), p))
+	require.NoError(t, s.box.Poller().Accept(t.Context(), p))
 	s.run()
 	s.await(p.ID.String(), inbox.StageDead)
 	s.setHandler(grant)

@@ -57,7 +57,7 @@ func (s *shop) noted(n int) (ids []uuid.UUID) {
 	s.t.Helper()
 	for range n {
 		ids = append(ids, uuid.New())
-		require.NoError(s.t, s.box.Note(s.t.Context(), ids[len(ids)-1]))
+		require.NoError(s.t, s.box.Webhook().RecordHint(s.t.Context(), ids[len(ids)-1]))
 	}
 	return ids
 }
@@ -66,7 +66,7 @@ func (s *shop) noted(n int) (ids []uuid.UUID) {
 func (s *shop) refused() uuid.UUID {
 	s.t.Helper()
 	id := s.noted(1)[0]
-	require.NoError(s.t, s.box.Unconfirmed(s.t.Context(), id, errNotPaid))
+	require.NoError(s.t, s.box.Webhook().ConfirmFailed(s.t.Context(), id, errNotPaid))
 	s.awaitConfirm(id, inbox.ConfirmRejected)
 	return id
 }
@@ -175,7 +175,7 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	d.say(twice, func() error { return errNotPaid })
 	s.dueNow(inbox.StageHint, twice)
 	s.requireHint(d, 1, twice, inbox.ConfirmUnknown) // how the webhook's confirm ended, nobody knows
-	require.NoError(t, s.box.Unconfirmed(t.Context(), twice, errNotPaid))
+	require.NoError(t, s.box.Webhook().ConfirmFailed(t.Context(), twice, errNotPaid))
 	s.dueNow(inbox.StageHint, twice)
 	s.requireHint(d, 2, twice, inbox.ConfirmUnknown) // and it stays so
 
@@ -194,12 +194,12 @@ func testDoubt(t *testing.T, open func(*testing.T) Database) {
 	require.Equal(t, inbox.ConfirmAsked, e.Confirm, "it may be killed here")
 	s.requireHint(d, 2, id, inbox.ConfirmRejected)
 
-	require.NoError(t, s.box.Note(t.Context(), id))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
 	s.awaitConfirm(id, inbox.ConfirmNamed) // its webhook is about to confirm it
-	require.NoError(t, s.box.Unconfirmed(t.Context(), id, errNotPaid))
+	require.NoError(t, s.box.Webhook().ConfirmFailed(t.Context(), id, errNotPaid))
 	s.awaitConfirm(id, inbox.ConfirmRejected)
 	d.say(id, func() error { // the webhook comes while the inbox asks
-		err := s.box.Note(context.Background(), id)
+		err := s.box.Webhook().RecordHint(context.Background(), id)
 		var e inbox.Entry
 		for until := time.Now().Add(timeLimit); err == nil && time.Now().Before(until); <-time.After(tickTime) {
 			if e, err = s.box.Get(context.Background(), id.String()); e.Confirm == inbox.ConfirmUnknown {
@@ -253,7 +253,7 @@ func testReconcileWithoutAnswer(t *testing.T, open func(*testing.T) Database) {
 func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	s, d := doubtful(t, open, 3)
 	s.runReconciled()
-	hook, err := webhook.New(webhook.Config{Client: d, Sink: s.box})
+	hook, err := webhook.New(webhook.Config{Client: d, Ledger: s.box.Webhook()})
 	require.NoError(t, err)
 	lost := s.noted(2)
 	s.dueNow(inbox.StageHint, lost...)
@@ -271,9 +271,9 @@ func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	last := s.noted(1)[0]
 	s.await(last.String(), inbox.StageHint)
 	new := uuid.New()
-	require.ErrorIs(t, s.box.Note(t.Context(), new), webhook.ErrFull)
+	require.ErrorIs(t, s.box.Webhook().RecordHint(t.Context(), new), webhook.ErrFull)
 	require.Equal(t, 429, post(hook, new))
-	require.NoError(t, s.box.Note(t.Context(), lost[0]), "it is not new")
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), lost[0]), "it is not new")
 	p := paid("", 1)
 	p.ID = lost[1]
 	s.accept(p) // it was complete
@@ -281,10 +281,10 @@ func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 	s.await(lost[0].String(), inbox.StageHint)
 
 	s.await(s.noted(1)[0].String(), inbox.StageHint)
-	require.ErrorIs(t, s.box.Note(t.Context(), new), webhook.ErrFull)
-	require.NoError(t, s.box.Unconfirmed(t.Context(), last, errNotPaid))
+	require.ErrorIs(t, s.box.Webhook().RecordHint(t.Context(), new), webhook.ErrFull)
+	require.NoError(t, s.box.Webhook().ConfirmFailed(t.Context(), last, errNotPaid))
 	s.awaitConfirm(last, inbox.ConfirmRejected)
-	require.NoError(t, s.box.Note(t.Context(), new))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), new))
 	status, err := s.box.Status(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, int64(3), status.TurnedAway)
@@ -295,7 +295,7 @@ func testDoubtfulHints(t *testing.T, open func(*testing.T) Database) {
 func testFloodIsNoLoss(t *testing.T, open func(*testing.T) Database) {
 	s, d := doubtful(t, open, 10)
 	s.runReconciled()
-	hook, err := webhook.New(webhook.Config{Client: d, Sink: s.box, RefusedInterval: -1})
+	hook, err := webhook.New(webhook.Config{Client: d, Ledger: s.box.Webhook(), RefusedInterval: -1})
 	require.NoError(t, err)
 	forged := func() uuid.UUID {
 		id := uuid.New()

@@ -102,7 +102,7 @@ func testHandlerGivesUp(t *testing.T, open func(*testing.T) Database) {
 	s.accept(p)
 	s.await(p.ID.String(), inbox.StageDead)
 	s.accept(p) // again, by whatever channel: dead stays dead
-	require.NoError(t, s.box.AcceptPolled(t.Context(), p))
+	require.NoError(t, s.box.Poller().Accept(t.Context(), p))
 	require.ErrorIs(t, s.box.Approve(t.Context(), p.ID.String(), decision), inbox.ErrStage)
 	again := &failing{outcome: func(run int) error {
 		if run < 2 {

@@ -35,11 +35,11 @@ func testHint(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, anybody)
 	id := s.strange("order-1", 500)
 	s.deposit(id, 500)
-	standing, err := s.box.Standing(t.Context(), id)
+	standing, err := s.box.Webhook().State(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, webhook.StandingUnknown, standing)
-	require.NoError(t, s.box.Note(t.Context(), id))
-	require.NoError(t, s.box.Note(t.Context(), id))
+	require.Equal(t, webhook.StateUnknown, standing)
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), id))
 	s.reopen() // killed before the confirm
 	e, err := s.box.Get(t.Context(), id.String())
 	if err == nil { // on SQLite it may not be in the ledger yet
@@ -55,13 +55,13 @@ func testForgedHint(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, nil)
 	s.run()
 	id := s.order("order-1", 10000)
-	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box, RefusedInterval: -1})
+	hook, err := webhook.New(webhook.Config{Client: s.client, Ledger: s.box.Webhook(), RefusedInterval: -1})
 	require.NoError(t, err)
 	require.Equal(t, 429, post(hook, id), "not paid yet")
 	require.Equal(t, 429, post(hook, id))
-	standing, err := s.box.Standing(t.Context(), id)
+	standing, err := s.box.Webhook().State(t.Context(), id)
 	require.NoError(t, err)
-	require.Equal(t, webhook.StandingExpected, standing)
+	require.Equal(t, webhook.StateExpected, standing)
 	s.deposit(id, 10000)
 	require.Equal(t, 200, post(hook, id))
 	s.requireGrantedOnce(id.String())
@@ -158,20 +158,21 @@ func testPollJournal(t *testing.T, open func(*testing.T) Database) {
 	for i, id := range ids {
 		s.deposit(id, int64(100*(i+1)))
 	}
-	ctx, err := s.box.BeforePoll(t.Context())
+	journal := s.box.Poller().Begin()
+	ctx, err := journal.BeforePoll(t.Context())
 	require.NoError(t, err)
 	first, err := s.client.Next(ctx)
 	require.NoError(t, err)
-	require.NoError(t, s.box.AcceptPolled(ctx, first))
+	require.NoError(t, s.box.Poller().Accept(ctx, first))
 
 	// The second answer is lost on the way.
 	second, err := s.client.Next(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, s.box.PollLost(t.Context(), payments.ErrAmbiguous))
+	require.NoError(t, journal.PollLost(t.Context(), payments.ErrAmbiguous))
 	s.run()
 	s.requireGrantedOnce(first.ID.String())
 	s.requireGrantedOnce(second.ID.String())
-	require.NoError(t, s.box.AfterPolls(t.Context()))
+	require.NoError(t, journal.Close(t.Context()))
 	report, err := s.box.Reconcile(t.Context())
 	require.NoError(t, err)
 	require.Len(t, report.PossibleLosses, 1, "it stays in the reports")
@@ -195,7 +196,7 @@ func testUncleanPoller(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, nil)
 	lost := s.order("order-1", 100)
 	s.deposit(lost, 100)
-	_, err := s.box.BeforePoll(t.Context())
+	_, err := s.box.Poller().Begin().BeforePoll(t.Context())
 	require.NoError(t, err)
 	_, err = s.client.Next(t.Context()) // killed here
 	require.NoError(t, err)
@@ -215,9 +216,9 @@ func testRawPoll(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, anybody)
 	id := s.strange("player-1", 100)
 	s.deposit(id, 100)
-	ctx, err := s.box.BeforePoll(t.Context())
+	ctx, err := s.box.Poller().Begin().BeforePoll(t.Context())
 	require.NoError(t, err)
-	p, err := s.client.Next(ctx) // killed between this and AcceptPolled
+	p, err := s.client.Next(ctx) // killed between this and Accept
 	require.NoError(t, err)
 	require.Equal(t, id, p.ID)
 	s.abandon()
@@ -250,7 +251,7 @@ func testMigrations(t *testing.T, open func(*testing.T) Database) {
 	cfg := inbox.Config{DB: db.DB, SQLite: db.SQLite, Client: client, Handler: grant, TablePrefix: "by_hand_", SkipMigration: true}
 	box, err := inbox.Open(t.Context(), cfg)
 	require.NoError(t, err)
-	require.NoError(t, box.Accept(t.Context(), paid("order-1", 1)))
+	require.NoError(t, box.Webhook().Accept(t.Context(), paid("order-1", 1)))
 	require.NoError(t, box.Close())
 
 	cfg.TablePrefix = "missing_"

@@ -18,7 +18,7 @@ func testUnreadablePoll(t *testing.T, open func(*testing.T) Database) {
 	s.run()
 	raw := []byte("{\"id\":\"\x00\xff")
 	lost := fmt.Errorf("poll: %w", &payments.Error{Raw: raw})
-	require.NoError(t, s.box.PollLost(t.Context(), lost))
+	require.NoError(t, s.box.Poller().Begin().PollLost(t.Context(), lost))
 	var kept []inbox.Entry
 	require.Eventually(t, func() bool {
 		kept = nil
@@ -42,16 +42,17 @@ func testUnreadablePoll(t *testing.T, open func(*testing.T) Database) {
 // testPollWithoutStore: nothing is polled while the database does not answer.
 func testPollWithoutStore(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, nil)
-	_, err := s.box.BeforePoll(t.Context())
+	journal := s.box.Poller().Begin()
+	_, err := journal.BeforePoll(t.Context())
 	require.NoError(t, err)
-	_, err = s.box.BeforePoll(t.Context())
+	_, err = journal.BeforePoll(t.Context())
 	require.NoError(t, err)
 	reader := s.db.DB
 	if s.db.SQLite != nil {
 		reader = s.db.SQLite.Reader
 	}
 	require.NoError(t, reader.Close())
-	_, err = s.box.BeforePoll(t.Context())
+	_, err = journal.BeforePoll(t.Context())
 	require.ErrorContains(t, err, "the store is down")
 }
 
@@ -81,7 +82,7 @@ func testStatus(t *testing.T, open func(*testing.T) Database) {
 	stop()
 
 	s.order("order-3", 1)
-	require.NoError(t, s.box.Note(t.Context(), paid("", 0).ID))
+	require.NoError(t, s.box.Webhook().RecordHint(t.Context(), paid("", 0).ID))
 	ready := paid("order-4", 1)
 	s.accept(ready)
 	require.Equal(t, map[inbox.Stage]int64{

@@ -132,7 +132,7 @@ func paid(identifier string, amount int64) payments.Payment {
 
 func (s *shop) accept(p payments.Payment) {
 	s.t.Helper()
-	require.NoError(s.t, s.box.Accept(s.t.Context(), p))
+	require.NoError(s.t, s.box.Webhook().Accept(s.t.Context(), p))
 }
 
 // await waits until the payment has come to a stage.

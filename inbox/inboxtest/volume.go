@@ -75,7 +75,7 @@ func testSlowHandler(t *testing.T, open func(*testing.T) Database) {
 					p = held[i/2%len(held)]
 				}
 				began := time.Now()
-				assert.NoError(t, s.box.Accept(ctx, p), "an acceptance must not wait for a handler")
+				assert.NoError(t, s.box.Webhook().Accept(ctx, p), "an acceptance must not wait for a handler")
 				waits[i] = time.Since(began)
 			}
 		})
@@ -111,7 +111,7 @@ func testManyPayments(t *testing.T, open func(*testing.T) Database) {
 		return nil
 	})
 	s.run()
-	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: s.box, MaxConcurrent: 1 << 20})
+	hook, err := webhook.New(webhook.Config{Client: s.client, Ledger: s.box.Webhook(), MaxConcurrent: 1 << 20})
 	require.NoError(t, err)
 	stopPolling := s.poll()
 
@@ -162,7 +162,7 @@ func (s *shop) createMany(n int) []uuid.UUID {
 func (s *shop) poll() (stop func()) {
 	s.t.Helper()
 	p, err := poller.New(poller.Config{
-		Client: s.client, Sink: s.box, Logger: s.cfg.Logger,
+		Client: s.client, Ledger: s.box.Poller(), Logger: s.cfg.Logger,
 		IntervalMin: 10 * time.Millisecond, IntervalMax: 20 * time.Millisecond,
 	})
 	require.NoError(s.t, err)

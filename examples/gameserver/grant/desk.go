@@ -149,14 +149,14 @@ func (d *Desk) recover(ctx context.Context, out io.Writer, _ string, args []stri
 	if err != nil {
 		return fmt.Errorf("%q is not a payment id: %w", args[0], err)
 	}
-	if err := d.Box.Note(ctx, id); err != nil { // first: the confirm may complete it
+	if err := d.Box.Webhook().RecordHint(ctx, id); err != nil { // first: the confirm may complete it
 		return err
 	}
 	p, err := d.Watch.Confirm(ctx, id)
 	if err != nil {
 		return fmt.Errorf("not now, and it is asked for again by itself: %w", err)
 	}
-	if err := d.Box.Accept(ctx, p); err != nil {
+	if err := d.Box.Webhook().Accept(ctx, p); err != nil {
 		return err
 	}
 	e, err := d.Box.Get(ctx, id.String())

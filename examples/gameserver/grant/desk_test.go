@@ -59,7 +59,7 @@ func newOffice(t *testing.T, change ...func(*inbox.Config)) *office {
 	o.box, err = inbox.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, o.box.Close()) })
-	p, err := poller.New(poller.Config{Client: o.client, Sink: o.box, IntervalMin: time.Millisecond})
+	p, err := poller.New(poller.Config{Client: o.client, Ledger: o.box.Poller(), IntervalMin: time.Millisecond})
 	require.NoError(t, err)
 	o.desk = &grant.Desk{Book: book, Box: o.box, Poller: p, Watch: o.watch, Secrets: []string{o.mock.Token(), ""}}
 	return o

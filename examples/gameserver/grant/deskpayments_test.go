@@ -32,7 +32,7 @@ func TestDeskPayments(t *testing.T) {
 	cheap, wrong, bare := storePayment(o.sword.ID, 900), storePayment(o.sword.ID, 800), storePayment(o.sword.ID, 1000)
 	bare.Metadata.GameProduct = ""
 	for _, p := range []payments.Payment{cheap, wrong, bare} {
-		require.NoError(t, o.box.Accept(t.Context(), p))
+		require.NoError(t, o.box.Webhook().Accept(t.Context(), p))
 		o.until("payments", p.ID.String())
 	}
 	line := cheap.ID.String() + `  "` + account + `" paid 900  review: price_mismatch`
@@ -83,7 +83,7 @@ func TestRejectDead(t *testing.T) {
 	bare := storePayment(o.sword.ID, 1000)
 	bare.Metadata.GameProduct = ""
 	id := bare.ID.String()
-	require.NoError(t, o.box.Accept(t.Context(), bare))
+	require.NoError(t, o.box.Webhook().Accept(t.Context(), bare))
 	o.until("payments", id)
 	o.do("approve " + id + " who knows")
 	o.until("payments", "dead: ")
@@ -104,7 +104,7 @@ func TestRejectDead(t *testing.T) {
 	require.Equal(t, "no payment waits for a decision\n", o.do("payments"))
 
 	wrong := storePayment(o.sword.ID, 900)
-	require.NoError(t, o.box.Accept(t.Context(), wrong))
+	require.NoError(t, o.box.Webhook().Accept(t.Context(), wrong))
 	o.until("payments", wrong.ID.String())
 	require.Contains(t, o.do("reject "+wrong.ID.String()+" paid back"), "is rejected")
 	require.Contains(t, o.do("reject "+wrong.ID.String()+" paid back"), "not possible in this stage")
@@ -133,7 +133,7 @@ func TestTextsOfPlayers(t *testing.T) {
 	o.run(o.box.Run, func(ctx context.Context) error { return o.desk.Book.Run(ctx, newGame(true)) })
 	p := storePayment(o.sword.ID, 1000)
 	p.Identifier = "x\nfake:1:1  acc-1001  sword  granted at 2026-01-01T00:00:00Z\x1b[2J"
-	require.NoError(t, o.box.Accept(t.Context(), p))
+	require.NoError(t, o.box.Webhook().Accept(t.Context(), p))
 	answer := o.until("pending", "needs review")
 	require.Equal(t, 1, strings.Count(answer, "\n"), answer)
 	require.NotContains(t, answer, "\x1b")

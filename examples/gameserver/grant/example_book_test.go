@@ -157,7 +157,7 @@ func ExampleDesk_Do() {
 	watch := &grant.Watch{Client: client}
 	box, err := inbox.Open(ctx, inbox.Config{SQLite: ledger, Client: watch, Handler: book.Handle, Catalogue: catalogue.Inbox()})
 	check(err)
-	poll, err := poller.New(poller.Config{Client: client, Sink: box})
+	poll, err := poller.New(poller.Config{Client: client, Ledger: box.Poller()})
 	check(err)
 	desk := &grant.Desk{Book: book, Box: box, Poller: poll, Watch: watch, Secrets: []string{mock.Token()}}
 

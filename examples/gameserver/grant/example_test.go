@@ -108,7 +108,7 @@ func pay(ctx context.Context, mock *mockserver.Server, client *payments.Client, 
 	check(err)
 	paid, err := client.Next(ctx)
 	check(err)
-	check(box.Accept(ctx, paid))
+	check(box.Webhook().Accept(ctx, paid))
 	return paid
 }
 

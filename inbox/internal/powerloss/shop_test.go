@@ -144,14 +144,14 @@ func (s *shop) serve(ctx context.Context, box *inbox.Inbox) {
 		n := s.number()
 		p := nthPayment(s.seed, n)
 		if n%5 == 0 { // an id that a webhook named, not confirmed yet
-			if box.Note(ctx, p.ID) == nil {
+			if box.Webhook().RecordHint(ctx, p.ID) == nil {
 				s.tell(p.ID, inbox.StageHint)
 			}
 			continue
 		}
-		accept := box.Accept
+		accept := box.Webhook().Accept
 		if n%2 == 0 {
-			accept = box.AcceptPolled
+			accept = box.Poller().Accept
 		}
 		if accept(ctx, p) == nil {
 			s.tell(p.ID, inbox.StageReady)

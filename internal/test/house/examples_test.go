@@ -35,22 +35,16 @@ var withoutExample = map[string]string{
 	"banks.Error.SafeToRetry":    "the function SafeToRetry asks it",
 	"poller.SinkFunc.Accept":     "package poller calls it (poller.Sink)",
 	"webhook.Handler.ServeHTTP":  "net/http calls it (http.Handler)",
-	"inbox.Inbox.BeforePoll":     "package poller calls it (poller.Journal)",
-	"inbox.Inbox.AcceptPolled":   "package poller calls it (poller.Journal)",
-	"inbox.Inbox.PollLost":       "package poller calls it (poller.Journal)",
-	"inbox.Inbox.AfterPolls":     "package poller calls it (poller.Journal)",
-	"inbox.Inbox.Note":           "package webhook calls it (webhook.Ledger)",
-	"inbox.Inbox.Unconfirmed":    "package webhook calls it (webhook.Doubting)",
 }
 
 // named are the calls that people look up by their name: each has an example at its own
 // entry of the documentation, whatever else uses it.
 var named = []string{
 	"inbox.Open", "inbox.Cancel", "inbox.Snooze", "inbox.Migrate", "inbox.MigrationSQL",
-	"inbox.Inbox.Accept", "inbox.Inbox.Approve", "inbox.Inbox.Audit", "inbox.Inbox.Close", "inbox.Inbox.Create",
+	"inbox.Inbox.Approve", "inbox.Inbox.Audit", "inbox.Inbox.Close", "inbox.Inbox.Create",
 	"inbox.Inbox.Expect", "inbox.Inbox.Get", "inbox.Inbox.LastReport", "inbox.Inbox.List", "inbox.Inbox.Receipts",
 	"inbox.Inbox.Reconcile", "inbox.Inbox.Reject", "inbox.Inbox.Retry", "inbox.Inbox.Run", "inbox.Inbox.SettleLoss",
-	"inbox.Inbox.Status",
+	"inbox.Inbox.Status", "inbox.Inbox.Webhook",
 }
 
 // TestNamedExamples: their examples are run, and use them.

@@ -53,7 +53,7 @@ func durable(t *testing.T, s *service) {
 	go func() { ended <- box.Run(ctx) }()
 	defer func() { stop(); assert.NoError(t, <-ended) }()
 
-	hook, err := webhook.New(webhook.Config{Client: s.client, Sink: box, Logger: quiet})
+	hook, err := webhook.New(webhook.Config{Client: s.client, Ledger: box.Webhook(), Logger: quiet})
 	require.NoError(t, err)
 	s.hooks.Handler = hook
 	created, err := box.Create(ctx, order("by-webhook"))
@@ -67,7 +67,7 @@ func durable(t *testing.T, s *service) {
 	s.deposit(t, created.PayToken, mockserver.Deposit{})
 	drained, end := context.WithCancel(ctx)
 	defer end()
-	p, err := poller.New(poller.Config{Client: untilEmpty{s.client, end}, Sink: box, Logger: quiet})
+	p, err := poller.New(poller.Config{Client: untilEmpty{s.client, end}, Ledger: box.Poller(), Logger: quiet})
 	require.NoError(t, err)
 	require.NoError(t, p.Run(drained))
 	if s.is("envelope", "old") {

@@ -96,7 +96,7 @@ var exactMutants = []mutant{
 	},
 	{
 		"nobody looks whether the clock was set back", "inbox/run.go",
-		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b}).look) })\n", "",
+		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b.core}).look) })\n", "",
 		"./inbox", "TestRunSeesTheClockSetBack$/^pg=false",
 	},
 	{

@@ -101,7 +101,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a possible loss that could not be stored is forgotten", "inbox/journal.go",
-		"b.polls.unwritten = append(b.polls.unwritten, unwrittenLoss{id, lost})", "_ = id",
+		"b.unwritten = append(b.unwritten, unwrittenLoss{id, lost})", "_ = id",
 		"./inbox", "TestUnwrittenLossIsReported$",
 	},
 	{
@@ -139,7 +139,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
-		"a hint counts as handled", "inbox/standing.go",
+		"a hint counts as handled", "inbox/state.go",
 		"case l.stage >= StageReady:", "case l.stage >= StageHint:",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
@@ -190,8 +190,8 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a lost answer to a webhook's confirm counts as the one before", "webhook/deliver.go",
-		"noted := h.note(context.WithoutCancel(ctx), id, StandingUnknown)", "noted := context.Cause(context.WithoutCancel(ctx))",
-		"./webhook", "TestDoubting$/^lost",
+		"recordErr := h.recordHint(context.WithoutCancel(ctx), id)", "recordErr := context.Cause(context.WithoutCancel(ctx))",
+		"./webhook", "TestConfirmFailed$/^lost",
 	},
 	{
 		"any failed confirm is a no", "inbox/hint.go",
@@ -246,7 +246,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a full ledger is answered 503", "webhook/deliver.go",
-		"if errors.Is(err, ErrFull) {", "if false {",
+		"errors.Is(err, ErrFull) {\n\t\t\treturn", "false {\n\t\t\treturn",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
@@ -255,7 +255,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestPaidWhileTheDiskIsFull$",
 	},
 	{
-		"payments are confirmed while the store is away", "inbox/standing.go",
+		"payments are confirmed while the store is away", "inbox/state.go",
 		"if err := b.mayConfirm(ctx); err != nil {", "if err := error(nil); err != nil {",
 		"./inbox", "TestPaidWhileTheDiskIsFull$",
 	},
@@ -391,7 +391,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"polls go on without a store", "inbox/journal.go",
-		"if err := b.canStore(ctx); err != nil {", "if err := error(nil); err != nil {",
+		"if err := r.canStore(ctx); err != nil {", "if err := error(nil); err != nil {",
 		"./inbox/inboxtest", "TestSQLite$/^PollWithoutStore",
 	},
 	{

@@ -20,7 +20,7 @@ var modelMutants = []mutant{
 	},
 	{
 		"an id is not written down before it is confirmed", "webhook/deliver.go",
-		"if err := h.note(ctx, id, standing); err != nil {", "if err := error(nil); err != nil {",
+		"if err := h.recordHint(ctx, id); errors.Is", "if err := error(nil); errors.Is",
 		"./inbox", "TestFailpoints$/^SQLite$/^Confirmed$/^Webhook$/^kill",
 	},
 	{

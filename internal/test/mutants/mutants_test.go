@@ -194,7 +194,7 @@ var mutants = []mutant{
 	},
 	{
 		"a service that hangs is answered 503", "webhook/deliver.go",
-		"j.asking.Store(true)", "_ = j",
+		"c.confirming.Store(true)", "_ = c",
 		"./webhook", "TestAnswers",
 	},
 	{
@@ -254,12 +254,12 @@ var mutants = []mutant{
 	},
 	{
 		"a lost answer that is not on record is a warning", "webhook/event.go",
-		"h.ledger != nil && e.Status != http.StatusServiceUnavailable", "h.ledger != nil",
+		"h.cfg.Ledger != nil && e.Status != http.StatusServiceUnavailable", "h.cfg.Ledger != nil",
 		"./webhook", "TestLogLevels",
 	},
 	{
 		"a ledger that hangs after a lost answer is answered 429", "webhook/deliver.go",
-		"j.asking.Store(false)\n\t\tnoted", "noted",
+		"c.confirming.Store(false)\n\t\trecordErr", "recordErr",
 		"./webhook", "TestAnswers",
 	},
 	{

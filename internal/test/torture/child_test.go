@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -22,6 +23,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/test/child"
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
@@ -98,8 +100,9 @@ const nextTimeout = 5 * time.Second
 
 // run goes on until SIGTERM, and then ends in the order that the guides tell.
 func (c *shop) run(ctx context.Context) error {
-	s := c.sink()
-	hook, err := webhook.New(webhook.Config{Client: c.confirmer(), Sink: s, Logger: quiet})
+	hookConfig, pollConfig := c.channels()
+	hookConfig.Client, hookConfig.Logger = c.confirmer(), quiet
+	hook, err := webhook.New(hookConfig)
 	if err != nil {
 		return err
 	}
@@ -125,10 +128,10 @@ func (c *shop) run(ctx context.Context) error {
 	go func() {
 		defer close(polled)
 		if c.Poll {
-			pollErr = c.poll(ctx, s)
+			pollErr = c.poll(ctx, pollConfig)
 		}
 	}()
-	c.takeUnhanded(ctx, s)
+	c.takeUnhanded(ctx, cmp.Or[poller.Sink](hookConfig.Ledger, hookConfig.Sink))
 	child.Say("ready", listener.Addr())
 	if c.Calm {
 		running.Go(func() { c.reconcile(ctx) })

@@ -12,16 +12,15 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-func (c *shop) poll(ctx context.Context, s sink) error {
-	p, err := poller.New(poller.Config{
-		Client: c.source(), Sink: s, Logger: quiet,
-		IntervalMin: 50 * time.Millisecond, IntervalMax: 100 * time.Millisecond, BackoffMax: time.Second,
-		OnEvent: func(e poller.Event) {
-			if e.Kind == poller.KindAmbiguous {
-				child.Say("ambiguous", time.Now().UnixMicro())
-			}
-		},
-	})
+func (c *shop) poll(ctx context.Context, cfg poller.Config) error {
+	cfg.Client, cfg.Logger = c.source(), quiet
+	cfg.IntervalMin, cfg.IntervalMax, cfg.BackoffMax = 50*time.Millisecond, 100*time.Millisecond, time.Second
+	cfg.OnEvent = func(e poller.Event) {
+		if e.Kind == poller.KindAmbiguous {
+			child.Say("ambiguous", time.Now().UnixMicro())
+		}
+	}
+	p, err := poller.New(cfg)
 	if err != nil {
 		return err
 	}
@@ -40,7 +39,7 @@ func (c *shop) poll(ctx context.Context, s sink) error {
 }
 
 // takeUnhanded hands over what the process before has saved.
-func (c *shop) takeUnhanded(ctx context.Context, s sink) {
+func (c *shop) takeUnhanded(ctx context.Context, s poller.Sink) {
 	for _, payment := range c.Unhanded {
 		for s.Accept(ctx, payment) != nil && ctx.Err() == nil {
 			<-time.After(50 * time.Millisecond)

@@ -39,17 +39,18 @@ const (
 	slow      mutant = "the hand-over stands still for a while"
 )
 
-// sink is what both channels hand payments to.
-type sink interface {
-	webhook.Sink
-	poller.Sink
-}
-
-// sink is the inbox, unless the merchant is a mutant.
-func (c *shop) sink() sink {
+// channels are the configurations of both channels: with the inbox's ledgers, unless the
+// merchant is a mutant.
+func (c *shop) channels() (hook webhook.Config, poll poller.Config) {
+	hook.Ledger, poll.Ledger = c.box.Webhook(), c.box.Poller()
+	accept := hook.Ledger.Accept
 	switch c.Mutant {
-	case early:
-		return &earlySink{c.box}
+	case early: // accepts, and stores when it has the time
+		hook.Ledger, poll.Ledger = hintless{hook.Ledger}, rawless{poll.Ledger}
+		return both(hook, poll, func(_ context.Context, p payments.Payment) error {
+			time.AfterFunc(300*time.Millisecond, func() { _ = accept(context.Background(), p) })
+			return nil
+		})
 	case forgetful:
 		memory, err := webhook.NewMemory(func(ctx context.Context, p payments.Payment) error {
 			if p.PaidAmount.IsZero() {
@@ -60,112 +61,107 @@ func (c *shop) sink() sink {
 		if err != nil {
 			panic(err)
 		}
-		return memory
-	case finalNo:
-		return &finalSink{c.box, c}
-	case generous:
-		return &generousSink{c.box}
+		return webhook.Config{Sink: memory}, poller.Config{Sink: memory}
+	case finalNo: // takes an id that the service rejected once for settled
+		hook.Ledger, poll.Ledger = settledNo{hook.Ledger, c}, rawless{poll.Ledger}
+		return both(hook, poll, func(ctx context.Context, p payments.Payment) error {
+			if c.wasRefused(ctx, p.ID) {
+				return nil
+			}
+			return accept(ctx, p)
+		})
+	case generous: // takes half the price for the price
+		return both(hook, poll, func(ctx context.Context, p payments.Payment) error {
+			if paid, _ := p.PaidAmount.Int64(); paid%price != 0 {
+				p.PaidAmount = payments.NewAmount(2 * paid)
+			}
+			return accept(ctx, p)
+		})
 	case traceless:
-		return struct{ webhook.Ledger }{c.box}
+		return hook, poller.Config{Sink: hook.Ledger}
 	case settler:
-		return &settlingSink{c.box, c}
-	case mixing:
-		return &mixingSink{c.box}
+		poll.Ledger = settling{poll.Ledger, c}
+	case mixing: // grants what was bought in the store to somebody
+		return both(hook, poll, func(ctx context.Context, p payments.Payment) error {
+			if p.Metadata.GameProduct != "" {
+				p.Identifier = "somebody"
+			}
+			return accept(ctx, p)
+		})
 	default: // right, or wrong elsewhere
-		return c.box
 	}
+	return hook, poll
 }
 
-// journalSink is the inbox with everything that a sink may have.
-type journalSink interface {
+// both gives the ledgers of both channels another Accept.
+func both(hook webhook.Config, poll poller.Config, accept poller.SinkFunc) (webhook.Config, poller.Config) {
+	hook.Ledger, poll.Ledger = acceptsWebhooks{hook.Ledger, accept}, acceptsPolls{poll.Ledger, accept}
+	return hook, poll
+}
+
+type acceptsWebhooks struct {
 	webhook.Ledger
-	poller.Journal
+	accept poller.SinkFunc
 }
 
-// earlySink says yes, and writes it down when it has the time.
-type earlySink struct{ journalSink }
-
-func (s *earlySink) Note(context.Context, uuid.UUID) error { return nil }
-
-func (s *earlySink) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
-
-func (s *earlySink) Accept(_ context.Context, p payments.Payment) error {
-	time.AfterFunc(300*time.Millisecond, func() { _ = s.journalSink.Accept(context.Background(), p) })
-	return nil
+func (l acceptsWebhooks) Accept(ctx context.Context, p payments.Payment) error {
+	return l.accept(ctx, p)
 }
 
-func (s *earlySink) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	return s.Accept(ctx, p)
+type acceptsPolls struct {
+	poller.Ledger
+	accept poller.SinkFunc
 }
 
-// generousSink takes what was paid for what was asked.
-type generousSink struct{ journalSink }
+func (l acceptsPolls) Accept(ctx context.Context, p payments.Payment) error { return l.accept(ctx, p) }
 
-func (s *generousSink) Accept(ctx context.Context, p payments.Payment) error {
-	if paid, _ := p.PaidAmount.Int64(); paid%price != 0 { // half of it
-		p.PaidAmount = payments.NewAmount(2 * paid)
-	}
-	return s.journalSink.Accept(ctx, p)
-}
+// hintless records no hint.
+type hintless struct{ webhook.Ledger }
 
-func (s *generousSink) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	return s.Accept(ctx, p)
-}
+func (hintless) RecordHint(context.Context, uuid.UUID) error { return nil }
 
-// mixingSink grants what was bought in the store to somebody.
-type mixingSink struct{ journalSink }
+// rawless keeps no raw responses, which would bring back what Accept drops.
+type rawless struct{ poller.Ledger }
 
-func (s *mixingSink) Accept(ctx context.Context, p payments.Payment) error {
-	if p.Metadata.GameProduct != "" {
-		p.Identifier = "somebody"
-	}
-	return s.journalSink.Accept(ctx, p)
-}
+func (l rawless) Begin() poller.Journal { return rawlessJournal{l.Ledger.Begin()} }
 
-func (s *mixingSink) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	return s.Accept(ctx, p)
-}
+type rawlessJournal struct{ poller.Journal }
 
-// settlingSink takes a possible loss off the report before anybody has seen it.
-type settlingSink struct {
-	journalSink
+func (rawlessJournal) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
+
+// settling takes a possible loss off the report before anybody has seen it.
+type settling struct {
+	poller.Ledger
 	shop *shop
 }
 
-func (s *settlingSink) PollLost(ctx context.Context, lost error) error {
-	err := s.journalSink.PollLost(ctx, lost)
-	_, dbErr := s.shop.ledger.ExecContext(ctx, `UPDATE depositpay_polls SET closed_at = beat_at WHERE outcome LIKE 'ambiguous%'`)
+func (l settling) Begin() poller.Journal { return settlingJournal{l.Ledger.Begin(), l.shop} }
+
+type settlingJournal struct {
+	poller.Journal
+	shop *shop
+}
+
+func (j settlingJournal) PollLost(ctx context.Context, lost error) error {
+	err := j.Journal.PollLost(ctx, lost)
+	_, dbErr := j.shop.ledger.ExecContext(ctx, `UPDATE depositpay_polls SET closed_at = beat_at WHERE outcome LIKE 'ambiguous%'`)
 	return errors.Join(err, dbErr)
 }
 
-// finalSink takes an id that the service did not confirm once for settled.
-type finalSink struct {
-	journalSink
+// settledNo takes an id that the service rejected for handled.
+type settledNo struct {
+	webhook.Ledger
 	shop *shop
 }
 
 const refusedTable = `CREATE TABLE IF NOT EXISTS refused (payment_id text)`
 
-func (s *finalSink) Standing(ctx context.Context, id uuid.UUID) (webhook.Standing, error) {
-	if s.shop.wasRefused(ctx, id) {
-		return webhook.StandingHandled, nil
+func (l settledNo) State(ctx context.Context, id uuid.UUID) (webhook.State, error) {
+	if l.shop.wasRefused(ctx, id) {
+		return webhook.StateHandled, nil
 	}
-	return s.journalSink.Standing(ctx, id)
+	return l.Ledger.State(ctx, id)
 }
-
-func (s *finalSink) Accept(ctx context.Context, p payments.Payment) error {
-	if s.shop.wasRefused(ctx, p.ID) {
-		return nil
-	}
-	return s.journalSink.Accept(ctx, p)
-}
-
-func (s *finalSink) AcceptPolled(ctx context.Context, p payments.Payment) error {
-	return s.Accept(ctx, p)
-}
-
-// BeforePoll keeps no raw answers, which would bring back what Accept drops.
-func (s *finalSink) BeforePoll(ctx context.Context) (context.Context, error) { return ctx, nil }
 
 func (c *shop) wasRefused(ctx context.Context, id uuid.UUID) bool {
 	n := 0

@@ -38,7 +38,7 @@ func TestAcceptSQLite(t *testing.T) {
 	raw := newRawLog(t)
 	got := paired.Compare(t,
 		paired.Side{Name: "inbox.Accept", Round: paired.Calls(20_000, callers, func() error {
-			return box.Accept(t.Context(), record(uuid.New()))
+			return box.Webhook().Accept(t.Context(), record(uuid.New()))
 		})},
 		paired.Side{Name: "one transaction a call", Round: paired.Calls(4000, callers, func() error {
 			return insertRow(t.Context(), other)
@@ -65,7 +65,7 @@ func TestAcceptPostgreSQL(t *testing.T) {
 	createRows(t, other)
 	got := paired.Compare(t,
 		paired.Side{Name: "inbox.Accept", Round: paired.Calls(20_000, callers, func() error {
-			return box.Accept(t.Context(), record(uuid.New()))
+			return box.Webhook().Accept(t.Context(), record(uuid.New()))
 		})},
 		paired.Side{Name: "one INSERT a call", Round: paired.Calls(10_000, callers, func() error {
 			return insertRow(t.Context(), other)

@@ -42,7 +42,7 @@ func TestLatency(t *testing.T) {
 					return err
 				}
 			})
-			hook, err := webhook.New(webhook.Config{Client: client, Sink: box, Logger: slog.New(slog.DiscardHandler)})
+			hook, err := webhook.New(webhook.Config{Client: client, Ledger: box.Webhook(), Logger: slog.New(slog.DiscardHandler)})
 			require.NoError(t, err)
 			server := httptest.NewServer(hook)
 			t.Cleanup(server.Close)

@@ -30,7 +30,7 @@ func (a *aged) side(name string, n int) paired.Side {
 	return paired.Side{
 		Name: name,
 		Before: func(t *testing.T) {
-			a.accepted = append(a.accepted, paired.Calls(n, callers, func() error { return a.box.Accept(t.Context(), record(uuid.New())) })(t))
+			a.accepted = append(a.accepted, paired.Calls(n, callers, func() error { return a.box.Webhook().Accept(t.Context(), record(uuid.New())) })(t))
 		},
 		Round: func(t *testing.T) paired.Sample { return a.grants.drain(t, a.db, a.box, n) },
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
@@ -40,19 +39,18 @@ const (
 	hookTail = `"}`
 )
 
-// newReceiver serves the webhook with sink behind it.
-func newReceiver(t *testing.T, client *payments.Client, sink webhook.Sink) *receiver {
+// newReceiver serves the webhook of cfg, which has a Client and a Ledger or Sink.
+func newReceiver(t *testing.T, cfg webhook.Config) *receiver {
 	t.Helper()
 	require.True(t, strings.HasSuffix(hookHead, fmt.Sprintf("Content-Length: %d\r\n\r\n{\"payment_id\":\"", len(`{"payment_id":"`)+idLength+len(hookTail))))
 	var failed sync.Once
-	hook, err := webhook.New(webhook.Config{
-		Client: client, Sink: sink, ConfirmRate: -1, Logger: slog.New(slog.DiscardHandler),
-		OnDelivery: func(e webhook.Event) {
-			if e.Err != nil {
-				failed.Do(func() { t.Error(e.Outcome, e.Err) })
-			}
-		},
-	})
+	cfg.ConfirmRate, cfg.Logger = -1, slog.New(slog.DiscardHandler)
+	cfg.OnDelivery = func(e webhook.Event) {
+		if e.Err != nil {
+			failed.Do(func() { t.Error(e.Outcome, e.Err) })
+		}
+	}
+	hook, err := webhook.New(cfg)
 	require.NoError(t, err)
 	server := httptest.NewServer(hook)
 	t.Cleanup(server.Close)

@@ -83,14 +83,14 @@ func TestWebhook(t *testing.T) {
 		against := func(what string, goal paired.Goal, side func(t *testing.T, client *payments.Client) paired.Side) {
 			t.Run(d.name+"/"+what, func(t *testing.T) {
 				client := newService(t)
-				base := delivered("confirmed and forgotten", newReceiver(t, client, storeless{}), newFresh(everyRound))
+				base := delivered("confirmed and forgotten", newReceiver(t, webhook.Config{Client: client, Sink: storeless{}}), newFresh(everyRound))
 				got := paired.Compare(t, side(t, client), base)
 				paired.Ratio(t, name+what+" ÷ storeless", got[0], got[1], paired.Rate, goal)
 			})
 		}
 		against("own ids", paired.AtLeast(0.55), func(t *testing.T, client *payments.Client) paired.Side {
 			box := openBox(t, d.open(t), nil)
-			return settled(box, delivered("durable, own ids", newReceiver(t, client, box), newFresh(everyRound).expected(t, box)))
+			return settled(box, delivered("durable, own ids", newReceiver(t, webhook.Config{Client: client, Ledger: box.Webhook()}), newFresh(everyRound).expected(t, box)))
 		})
 		against("own ids, created elsewhere", paired.Goal{}, func(t *testing.T, client *payments.Client) paired.Side {
 			db := d.open(t)
@@ -98,16 +98,16 @@ func TestWebhook(t *testing.T) {
 			ids := newFresh(everyRound).expected(t, elsewhere)
 			require.NoError(t, elsewhere.Close())
 			box := openBox(t, db, func(c *inbox.Config) { c.OutstandingFor = time.Hour })
-			return delivered("durable, own ids, looked up", newReceiver(t, client, box), ids)
+			return delivered("durable, own ids, looked up", newReceiver(t, webhook.Config{Client: client, Ledger: box.Webhook()}), ids)
 		})
 		against("unknown ids", paired.Goal{}, func(t *testing.T, client *payments.Client) paired.Side {
 			box := openBox(t, d.open(t), nil)
-			return settled(box, delivered("durable, unknown ids", newReceiver(t, client, box), newFresh(everyRound)))
+			return settled(box, delivered("durable, unknown ids", newReceiver(t, webhook.Config{Client: client, Ledger: box.Webhook()}), newFresh(everyRound)))
 		})
 		against("own ids, handlers running", paired.Goal{}, func(t *testing.T, client *payments.Client) paired.Side {
 			db, grants := d.open(t), newEmpty()
 			box := openBox(t, db, func(c *inbox.Config) { c.Handler = grants.handle })
-			side := delivered("durable, own ids, handlers running", newReceiver(t, client, box), newFresh(everyRound).expected(t, box))
+			side := delivered("durable, own ids, handlers running", newReceiver(t, webhook.Config{Client: client, Ledger: box.Webhook()}), newFresh(everyRound).expected(t, box))
 			var stop func()
 			side.Before = func(t *testing.T) {
 				grants.expect(deliveries)
@@ -151,16 +151,17 @@ func TestRepeats(t *testing.T) {
 			for _, id := range ids.ids {
 				seen[id] = true
 			}
-			paired.Calls(paid, callers, func() error { return box.Accept(t.Context(), record(ids.take())) })(t)
+			paired.Calls(paid, callers, func() error { return box.Webhook().Accept(t.Context(), record(ids.take())) })(t)
 			grants.drain(t, db, box, paid)
-			repeat := func(name string, sink webhook.Sink) paired.Side {
-				r := newReceiver(t, client, sink)
+			repeat := func(name string, cfg webhook.Config) paired.Side {
+				r := newReceiver(t, cfg)
 				var i atomic.Int64
 				return paired.Side{Name: name, Round: paired.Calls(flood, callers, func() error {
 					return r.deliver(ids.ids[i.Add(1)%paid])
 				})}
 			}
-			got := paired.Compare(t, repeat("repeats, from the ledger", box), repeat("repeats, from a map", seen))
+			got := paired.Compare(t, repeat("repeats, from the ledger", webhook.Config{Client: client, Ledger: box.Webhook()}),
+				repeat("repeats, from a map", webhook.Config{Client: client, Sink: seen}))
 			paired.Ratio(t, d.name+" webhook, 64 connections, repeats: ledger ÷ map", got[0], got[1], paired.Rate, paired.AtLeast(0.75))
 		})
 	}

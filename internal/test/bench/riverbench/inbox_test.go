@@ -58,7 +58,7 @@ func inboxSide(t *testing.T, name string, n, workers int, insert bool) paired.Si
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, box.Close()) })
-	accept := paired.Calls(n, 64, func() error { return box.Accept(context.Background(), record()) })
+	accept := paired.Calls(n, 64, func() error { return box.Webhook().Accept(context.Background(), record()) })
 	return paired.Side{
 		Name:   name,
 		Before: func(t *testing.T) { accept(t) },
