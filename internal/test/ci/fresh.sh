@@ -33,7 +33,7 @@ trap 'exit 143' TERM HUP
 root=$work/root
 
 # commands prints the first two commands of the README and those of the table.
-awk '/^<!-- run: internal\/ci -->$/ { on = 1; next } on && /^```$/ { exit } on && !/^```/' README.md >"$work/commands"
+awk '/^<!-- run: internal\/test\/ci -->$/ { on = 1; next } on && /^```$/ { exit } on && !/^```/' README.md >"$work/commands"
 grep -q "^git clone $address" "$work/commands" || fail "the README does not begin with git clone $address"
 grep -q '^| `make test` |' README.md || fail "the README does not name make test"
 

@@ -9,7 +9,7 @@ limit=60
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-awk '/^<!-- run: internal\/ci -->$/ { on = 1; next } on && /^```$/ { exit } on && !/^```/' README.md >"$work/commands"
+awk '/^<!-- run: internal\/test\/ci -->$/ { on = 1; next } on && /^```$/ { exit } on && !/^```/' README.md >"$work/commands"
 grep -q "^git clone $address" "$work/commands" || { echo "newcomer: the README does not begin with git clone $address" >&2; exit 1; }
 
 origin=$PWD
