@@ -126,7 +126,7 @@ func (s *Server) saveApplication(a Application) (Application, *Error) {
 		app = &application{server: s}
 		s.apps[a.Token] = app
 		s.appOrder = append(s.appOrder, app)
-		s.log.know(a.Token)
+		s.log.tokens.Know(a.Token)
 	}
 	app.Application = a
 	s.publishDialects()

@@ -3,6 +3,8 @@ package mockserver
 import (
 	"strconv"
 	"strings"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
 )
 
 // bank is one supported bank (interface §2.3). Names and packages are those of
@@ -55,15 +57,15 @@ func renderBanks(details bool) []byte {
 	out := make([]byte, 0, len(bankList)*bankFieldsGuess)
 	for i, bank := range bankList {
 		out = append(out, "[,"[min(i, 1)])
-		out = appendString(append(out, `{"name":`...), bank.name)
-		out = appendString(append(out, `,"package":`...), bank.pkg)
-		out = appendString(append(out, `,"logo":`...), bankLogoBase+bank.logo+".png")
+		out = strictjson.AppendString(append(out, `{"name":`...), bank.name)
+		out = strictjson.AppendString(append(out, `,"package":`...), bank.pkg)
+		out = strictjson.AppendString(append(out, `,"logo":`...), bankLogoBase+bank.logo+".png")
 		if details {
 			out = strconv.AppendInt(append(out, `,"id":`...), int64(i+1), 10)
 			out = append(out, `,"status":true`...)
-			out = appendString(append(out, `,"icon":`...), bankIconBase+bank.logo+".png")
-			out = appendString(append(out, `,"app_package":`...), bank.pkg)
-			out = appendString(append(out, `,"last_updated_ts":`...), banksUpdatedAt)
+			out = strictjson.AppendString(append(out, `,"icon":`...), bankIconBase+bank.logo+".png")
+			out = strictjson.AppendString(append(out, `,"app_package":`...), bank.pkg)
+			out = strictjson.AppendString(append(out, `,"last_updated_ts":`...), banksUpdatedAt)
 		}
 		out = append(out, '}')
 	}

@@ -1,5 +1,7 @@
 package mockserver
 
+import "github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
+
 // applicationJSON is an Application on the control API, without its token: anyone who
 // asks knows it, or must not.
 type applicationJSON struct {
@@ -56,12 +58,12 @@ func (s *Server) controlWebhook(c *call) ([]byte, *Error) {
 	if problem != nil {
 		return nil, problem
 	}
-	if _, present := o.get("url"); !present {
+	if _, present := o.Get("url"); !present {
 		return nil, invalidParameter("url", "is required: send the address, or an empty text to remove it")
 	}
 	address, problem := o.text("url", "url")
 	if problem == nil {
 		problem = s.setWebhook(token, address)
 	}
-	return append(appendString([]byte(`{"url":`), address), '}'), problem
+	return append(strictjson.AppendString([]byte(`{"url":`), address), '}'), problem
 }

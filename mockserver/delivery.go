@@ -156,10 +156,6 @@ func (a *attempt) describe() string {
 	return fmt.Sprintf("attempt %d of %d: answered HTTP 200", a.RetryCount+1, len(waits))
 }
 
-// CodeNoAttemptWaiting says that no automatic webhook attempt of the payment waits
-// for its time.
-const CodeNoAttemptWaiting Code = "NO_ATTEMPT_WAITING"
-
 // DeliverNow sends the webhook attempt that waits for its time at once, without
 // moving the clock and without waiting for its end, for which Advance(0) does. The
 // next one waits as long as ever after this one has failed. For a payment that is

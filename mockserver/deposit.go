@@ -132,5 +132,5 @@ func (s *Server) shownPayer(p *payment) string {
 	if len(p.Payer) <= maxNameLength {
 		return p.Payer
 	}
-	return s.log.redactFirst(p.Payer, maxNameLength*utf8.UTFMax)
+	return s.log.tokens.First(p.Payer, maxNameLength*utf8.UTFMax)
 }

@@ -1,6 +1,10 @@
 package mockserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
+)
 
 // oldEmptyCode is CodeNoProcessedPayment in the words of before 2025-05.
 const oldEmptyCode = "NO_PROGRESS_PAYMENTS"
@@ -40,11 +44,11 @@ func (d Dialect) failure(problem *Error) reply {
 	var b []byte
 	switch d.choice[dialectErrors] {
 	case errorsObject:
-		b = appendString([]byte(`{"error":{"code":`), string(problem.Code))
-		b = append(appendString(append(b, `,"message":`...), problem.Message), '}')
+		b = strictjson.AppendString([]byte(`{"error":{"code":`), string(problem.Code))
+		b = append(strictjson.AppendString(append(b, `,"message":`...), problem.Message), '}')
 	case errorsCode:
-		b = appendString([]byte(`{"code":`), string(problem.Code))
-		b = appendString(append(b, `,"message":`...), problem.Message)
+		b = strictjson.AppendString([]byte(`{"code":`), string(problem.Code))
+		b = strictjson.AppendString(append(b, `,"message":`...), problem.Message)
 	default:
 		b = problem.appendJSON(make([]byte, 0, errorSize))
 		b = b[:len(b)-1]
@@ -103,7 +107,7 @@ func (d Dialect) success(op string, answer []byte) []byte {
 }
 
 func wrap(name string, value []byte) []byte {
-	b := appendString([]byte{'{'}, name)
+	b := strictjson.AppendString([]byte{'{'}, name)
 	return append(append(append(b, ':'), value...), '}')
 }
 
@@ -122,13 +126,13 @@ func insert(object []byte, members string) []byte {
 // oldRecord is a record in the form of before 2025-05: paidAmount, and no id, status
 // and verified_ts where it was polled. The fields keep their order and their bytes.
 func oldRecord(record []byte, polled bool) []byte {
-	fields, problem := splitObject(record)
+	fields, problem := strictjson.SplitObject(record)
 	if problem != nil {
 		panic("mockserver: a record is no JSON object: " + problem.Message)
 	}
 	b := []byte{'{'}
 	for _, f := range fields {
-		name := string(f.name)
+		name := string(f.Name)
 		switch name {
 		case "id", "status", "verified_ts":
 			if polled {
@@ -140,7 +144,7 @@ func oldRecord(record []byte, polled bool) []byte {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(appendString(b, name), ':'), f.value...)
+		b = append(append(strictjson.AppendString(b, name), ':'), f.Value...)
 	}
 	return append(b, '}')
 }

@@ -1,6 +1,10 @@
 package mockserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
+)
 
 // Code names what went wrong, for programs. It is the text of the "error" field
 // of an answer (interface §7) and of [Error.Code].
@@ -30,15 +34,30 @@ const (
 	CodePaymentNotPaid Code = "PAYMENT_NOT_PAID"
 	// CodePaymentAlreadyPaid: a deposit for this payment was recognised before.
 	CodePaymentAlreadyPaid Code = "PAYMENT_ALREADY_PAID"
+	// CodePaymentExpired: nobody paid this payment within [Config.Lifetime], and
+	// [Config.LateDeposit] is not set.
+	CodePaymentExpired Code = "PAYMENT_EXPIRED"
 	// CodeWebhookNotFound: no webhook was sent for the payment, or none can be
 	// because the application has no webhook URI.
 	CodeWebhookNotFound Code = "WEBHOOK_NOT_FOUND"
+	// CodeNoAttemptWaiting: no automatic webhook attempt of the payment waits for its time.
+	CodeNoAttemptWaiting Code = "NO_ATTEMPT_WAITING"
+	// CodeUnmatchedNotFound: no unmatched deposit has this deposit_id. It was resolved,
+	// dismissed or forgotten, or never was one.
+	CodeUnmatchedNotFound Code = "UNMATCHED_NOT_FOUND"
+	// CodeProductNotFound: the game store has no product with this id.
+	CodeProductNotFound Code = "PRODUCT_NOT_FOUND"
+	// CodeUserNotFound: the game store has no user with this id.
+	CodeUserNotFound Code = "USER_NOT_FOUND"
 	// CodeStorageFull: a cap of [Config] is reached; nothing was stored.
 	CodeStorageFull Code = "STORAGE_FULL"
 	// CodeNotFound: the mock has no such path.
 	CodeNotFound Code = "NOT_FOUND"
 	// CodeMethodNotAllowed: the path exists under another HTTP method.
 	CodeMethodNotAllowed Code = "METHOD_NOT_ALLOWED"
+	// CodeForbidden: a browser sent the request for another site, or under a host name
+	// that is not the mock's own.
+	CodeForbidden Code = "FORBIDDEN"
 	// CodeFaultInjected: a [Fault] answers in place of the service.
 	CodeFaultInjected Code = "FAULT_INJECTED"
 	// CodeServerClosed: the call came after [Server.Close].
@@ -64,9 +83,9 @@ const errorSize = 192
 // appendJSON appends the service's error shape: flat, "error" and "error_msg".
 func (e *Error) appendJSON(b []byte) []byte {
 	b = append(b, `{"error":`...)
-	b = appendString(b, string(e.Code))
+	b = strictjson.AppendString(b, string(e.Code))
 	b = append(b, `,"error_msg":`...)
-	b = appendString(b, e.Message)
+	b = strictjson.AppendString(b, e.Message)
 	return append(b, '}')
 }
 
@@ -87,6 +106,14 @@ func (c Code) httpStatus() int {
 	default:
 		return http.StatusBadRequest
 	}
+}
+
+// asError makes an error of a problem: a nil *Error must become a nil error.
+func asError(problem *Error) error {
+	if problem == nil {
+		return nil
+	}
+	return problem
 }
 
 func invalidJSON(msg string) *Error { return &Error{Code: CodeInvalidJSON, Message: msg} }

@@ -2,10 +2,6 @@ package mockserver
 
 import "time"
 
-// CodePaymentExpired says that nobody paid this payment within [Config.Lifetime], and
-// that [Config.LateDeposit] is not set.
-const CodePaymentExpired Code = "PAYMENT_EXPIRED"
-
 // expire moves the payments that nobody paid in time to EXPIRED. Whatever looks at
 // the status of a payment calls it first, so that a status is right to the
 // nanosecond. All payments live equally long and stand in the order of creation, so

@@ -80,7 +80,7 @@ func (s *Server) postFault(body []byte) *Error {
 	if problem != nil {
 		return problem
 	}
-	if _, byChance := o.get("rate"); byChance {
+	if _, byChance := o.Get("rate"); byChance {
 		var in chanceJSON
 		if problem := decodeStrict(body, &in); problem != nil {
 			return problem

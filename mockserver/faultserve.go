@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 )
 
 // sent is what a client got of a call that a fault has struck.
@@ -109,14 +111,14 @@ func (p *faults) close() { p.stopping.Do(func() { close(p.stop) }) }
 // drip sends the body byte by byte, the last one after d.
 func (s *Server) drip(w http.ResponseWriter, c *call, out reply, d time.Duration) {
 	out.writeHead(w, len(out.body))
-	if direct, ok := w.(*recorder); ok {
-		_, _ = direct.Write(out.body)
-		direct.dripped, direct.stop = d, s.faults.stop
+	if inMemory, ok := w.(*direct.Writer); ok {
+		_, _ = inMemory.Write(out.body)
+		inMemory.Drip(d, s.faults.stop)
 		return
 	}
 	control, begun := http.NewResponseController(w), time.Now()
 	for i := range out.body {
-		if !s.faults.wait(dripPause(begun, d, i, len(out.body)), c.Context().Done()) || c.Context().Err() != nil {
+		if !s.faults.wait(direct.Pause(begun, d, i, len(out.body)), c.Context().Done()) || c.Context().Err() != nil {
 			hangUp(w, false)
 			return
 		}
@@ -127,20 +129,10 @@ func (s *Server) drip(w http.ResponseWriter, c *call, out reply, d time.Duration
 	}
 }
 
-// dripPause is the wait before byte i of n. A wait is longer than it was meant to be, and
-// so is a write: what they take too long is not waited for again.
-func dripPause(begun time.Time, d time.Duration, i, n int) time.Duration {
-	due := d / time.Duration(n) * time.Duration(i+1)
-	if i == n-1 {
-		due = d
-	}
-	return max(0, due-time.Since(begun))
-}
-
 // hangUp ends the connection: cleanly (FIN), or with a reset (RST).
 func hangUp(w http.ResponseWriter, reset bool) {
-	if direct, ok := w.(*recorder); ok {
-		direct.hangUp(reset)
+	if inMemory, ok := w.(*direct.Writer); ok {
+		inMemory.HangUp(reset)
 		return
 	}
 	conn, _, err := http.NewResponseController(w).Hijack()

@@ -2,7 +2,10 @@ package mockserver
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
 )
 
 // itemsField is the field of a creation and of metadata that holds the items.
@@ -25,11 +28,11 @@ type Item struct {
 // same order, and the icons that the record leaves out. Both are nil when there
 // is nothing to keep.
 func readItems(o object) (metadata []byte, icons []string, problem *Error) {
-	raw, ok := o.get(itemsField)
+	raw, ok := o.Get(itemsField)
 	if !ok {
 		return nil, nil, nil
 	}
-	elements, ok := splitArray(raw)
+	elements, ok := strictjson.SplitArray(raw)
 	if !ok {
 		return nil, nil, invalidParameter(itemsField, "must be an array of objects")
 	}
@@ -87,11 +90,11 @@ func readItem(raw []byte, path string) (item Item, problem *Error) {
 // append renders the item as the record has it.
 func (i Item) append(b []byte) []byte {
 	b = append(b, `{"name":`...)
-	b = appendString(b, i.Name)
+	b = strictjson.AppendString(b, i.Name)
 	b = append(b, `,"price":`...)
-	b = appendInt(b, i.Price)
+	b = strconv.AppendInt(b, i.Price, 10)
 	b = append(b, `,"count":`...)
-	b = appendInt(b, i.Count)
+	b = strconv.AppendInt(b, i.Count, 10)
 	return append(b, '}')
 }
 
@@ -102,8 +105,8 @@ func (p *payment) items() []Item {
 		return nil
 	}
 	o, _ := splitObject(p.metadata)
-	raw, _ := o.get(itemsField)
-	elements, _ := splitArray(raw)
+	raw, _ := o.Get(itemsField)
+	elements, _ := strictjson.SplitArray(raw)
 	list := make([]Item, len(elements))
 	for i, element := range elements {
 		list[i], _ = readItem(element, itemsField)
@@ -117,7 +120,7 @@ func (p *payment) items() []Item {
 // readIcon reads an optional icon; an empty one is as wrong as any other.
 func readIcon(o object, path string) (string, *Error) {
 	icon, problem := o.text("icon", path)
-	if _, present := o.get("icon"); problem == nil && present {
+	if _, present := o.Get("icon"); problem == nil && present {
 		problem = checkIcon(icon, path)
 	}
 	return icon, problem

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
@@ -24,7 +25,7 @@ const (
 func (v *visit) changes() {
 	h := v.w.Header()
 	web.Secure(h)
-	if _, direct := v.w.(*recorder); direct {
+	if _, inMemory := v.w.(*direct.Writer); inMemory {
 		http.Error(v.w, "the direct transport has no streams", http.StatusNotImplemented)
 		return
 	}

@@ -7,23 +7,10 @@ import (
 // hideKnown takes the tokens of applications out of a text for customers, in whatever
 // way they are escaped there. Unlike redact it leaves alone what only looks like a field
 // called token: a game may sell tokens.
-func (r *redactor) hideKnown(text string) string {
-	if text == "" {
-		return ""
-	}
-	units, hidden := plainUnits(text), make([]bool, len(text))
-	for layer := 0; ; layer++ {
-		r.hideTokens(units, hidden)
-		next := decodeUnits(units)
-		if layer == maxDecodings || len(next) == len(units) {
-			return cutHidden(text, hidden)
-		}
-		units = next
-	}
-}
+func (l *requestLog) hideKnown(text string) string { return l.tokens.Known(text) }
 
 // holdsToken reports whether a text holds the token of an application.
-func (r *redactor) holdsToken(text string) bool { return r.hideKnown(text) != text }
+func (l *requestLog) holdsToken(text string) bool { return l.hideKnown(text) != text }
 
 // hide is hideKnown for what a page shows.
 func (v *visit) hide(text string) string { return v.server.log.hideKnown(text) }
@@ -56,8 +43,8 @@ func (v *visit) withoutTokens() {
 
 // keepHidden is what a field stands for that came back as it was shown: what it was, if
 // that was shown without its tokens.
-func (r *redactor) keepHidden(typed, old string) string {
-	if typed == r.hideKnown(old) {
+func (l *requestLog) keepHidden(typed, old string) string {
+	if typed == l.hideKnown(old) {
 		return old
 	}
 	return typed

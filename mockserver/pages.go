@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
@@ -93,10 +94,6 @@ func matchPath(pattern string, r *http.Request) bool {
 	return true
 }
 
-// CodeForbidden tells that a browser sent the request for another site, or under a name
-// that is not the mock's own.
-const CodeForbidden Code = "FORBIDDEN"
-
 // origins refuses what a browser sends for another site. Clients that are no browsers
 // send none of the headers that it looks at.
 var origins = http.NewCrossOriginProtection()
@@ -106,7 +103,7 @@ var origins = http.NewCrossOriginProtection()
 // direct transport has no browser at its other end, and takes any host. The key is that
 // of the text for people.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request) (problem *Error, key string) {
-	if _, direct := w.(*recorder); !direct && !s.cfg.AllowRemote && !localHost(r.Host) {
+	if _, inMemory := w.(*direct.Writer); !inMemory && !s.cfg.AllowRemote && !localHost(r.Host) {
 		return &Error{Code: CodeForbidden, Message: "the Host of the request is not a name of this machine; " +
 			"use the address that the mock prints, or set Config.AllowRemote"}, "refused.host"
 	}

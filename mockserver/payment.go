@@ -1,6 +1,11 @@
 package mockserver
 
-import "time"
+import (
+	"strconv"
+	"time"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
+)
 
 // Status is the status value of a payment (interface §3).
 //
@@ -172,19 +177,20 @@ func (p *payment) appendRecordAs(b []byte, status Status) []byte {
 	b = append(b, `{"id":"`...)
 	b = append(b, p.ID...)
 	b = append(b, `","identifier":`...)
-	b = appendString(b, p.Identifier)
+	b = strictjson.AppendString(b, p.Identifier)
 	b = append(b, `,"status":"`...)
 	b = append(b, p.app.server.cfg.statusName(status)...)
 	b = append(b, '"')
 	if status == StatusProgress || status == StatusComplete {
 		b = append(b, `,"method":`...)
-		b = appendString(b, p.Method)
+		b = strictjson.AppendString(b, p.Method)
 		b = append(b, `,"paid_amount":`...)
-		b = appendInt(b, p.PaidAmount)
+		b = strconv.AppendInt(b, p.PaidAmount, 10)
 	}
 	if status == StatusComplete {
-		b = append(b, `,"verified_ts":`...)
-		b = appendTime(b, p.VerifiedAt)
+		b = append(b, `,"verified_ts":"`...)
+		b = p.VerifiedAt.UTC().AppendFormat(b, timeLayout)
+		b = append(b, '"')
 	}
 	if p.metadata != nil {
 		b = append(b, `,"metadata":`...)

@@ -10,6 +10,8 @@ import (
 	"net/http"
 
 	"github.com/google/uuid"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
 )
 
 // playPhone uploads a notification as the phone would, past the socket, and returns what
@@ -64,20 +66,20 @@ func errorIn(answer []byte) (code, message string) {
 	if problem != nil {
 		return "", ""
 	}
-	raw, isObject := o.get("error")
+	raw, isObject := o.Get("error")
 	if isObject = isObject && raw[0] == '{'; isObject {
 		if o, problem = splitObject(raw); problem != nil {
 			return "", ""
 		}
 	}
 	for _, name := range [...]string{"error", "code"} {
-		if raw, ok := o.get(name); ok && code == "" {
-			code, _ = decodeString(raw)
+		if raw, ok := o.Get(name); ok && code == "" {
+			code, _ = strictjson.DecodeString(raw)
 		}
 	}
 	for _, name := range [...]string{"error_msg", "message"} {
-		if raw, ok := o.get(name); ok && message == "" {
-			message, _ = decodeString(raw)
+		if raw, ok := o.Get(name); ok && message == "" {
+			message, _ = strictjson.DecodeString(raw)
 		}
 	}
 	return code, message

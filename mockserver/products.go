@@ -7,9 +7,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// CodeProductNotFound says that the game store has no product with this id.
-const CodeProductNotFound Code = "PRODUCT_NOT_FOUND"
-
 const (
 	maxProducts      = 10_000
 	maxProductLength = 100

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/redact"
 )
 
 // maxLogged is how many bytes of a body or an answer the request log keeps.
@@ -39,11 +41,11 @@ type Request struct {
 // the reading keeps it out of the way of the requests. Nothing but show lets an entry
 // out, and show redacts.
 type requestLog struct {
-	redactor
-	mu   sync.Mutex
-	ring []logged
-	next int
-	size int
+	tokens redact.Tokens
+	mu     sync.Mutex
+	ring   []logged
+	next   int
+	size   int
 	// added is how many there ever were.
 	added uint64
 	// watcher is called once, at the next request; nil while nobody waits.
@@ -57,6 +59,9 @@ type logged struct {
 	status              int
 	sent                *sent // nil: the answer
 }
+
+// redact takes the tokens out of a text.
+func (l *requestLog) redact(text string) string { return l.tokens.Redact(text) }
 
 func newRequestLog(size int) *requestLog {
 	return &requestLog{size: size}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 )
 
 // Server is one payment service in memory, with its own applications, payments,
@@ -135,6 +137,25 @@ func (s *Server) setWebhook(token, address string) *Error {
 		s.changed()
 	}
 	return problem
+}
+
+// Transport reaches the server without a socket, under any address: give it to an
+// http.Client. It is made for testing/synctest, where a goroutine that waits for
+// a socket never counts as idle.
+//
+// It behaves as a connection would: httptrace reports the connection, so that a
+// client can tell a request that was sent from one that was not; a request whose
+// context ends while the server works on it fails at once, but the server
+// finishes what it began; the body of the answer is complete. A [Fault] that ends the
+// connection shows as it does with net/http: io.EOF, syscall.ECONNRESET in a
+// *net.OpError, or io.ErrUnexpectedEOF from the body.
+func (s *Server) Transport() http.RoundTripper {
+	return direct.New(s.Handler(), func() error {
+		if s.isClosed() {
+			return serverClosed()
+		}
+		return nil
+	})
 }
 
 func (s *Server) isClosed() bool {

@@ -4,10 +4,9 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-)
 
-// CodeUserNotFound says that the game store has no user with this id.
-const CodeUserNotFound Code = "USER_NOT_FOUND"
+	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
+)
 
 const (
 	maxUsers        = 10_000
@@ -115,8 +114,8 @@ func (s *Server) buy(productID, userID string) (Payment, *Error) {
 		ID: uuid.NewString(), Identifier: userID,
 		Title: bought.Name, Icon: bought.Icon, Amount: bought.Price, GameProduct: bought.ID,
 	}}
-	p.metadata = appendString([]byte{'{'}, bought.app.GameField)
-	p.metadata = append(appendString(append(p.metadata, ':'), bought.ID), '}')
+	p.metadata = strictjson.AppendString([]byte{'{'}, bought.app.GameField)
+	p.metadata = append(strictjson.AppendString(append(p.metadata, ':'), bought.ID), '}')
 	if problem := s.keep(p, bought.app); problem != nil {
 		return Payment{}, problem
 	}

@@ -1,13 +1,17 @@
 package mockserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
+)
 
 // stranger refuses what a browser sends to the endpoints of the service for another
 // site. Merchants call them from programs: a browser that does so was told to by
 // somebody else, and a bank notification needs no token. A poll changes something as
 // well, so a GET is looked at like any other method.
 func (s *Server) stranger(w http.ResponseWriter, r *http.Request) *Error {
-	if _, direct := w.(*recorder); direct {
+	if _, inMemory := w.(*direct.Writer); inMemory {
 		return nil
 	}
 	problem, key := s.guard(w, r)

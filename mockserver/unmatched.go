@@ -5,10 +5,6 @@ import (
 	"slices"
 )
 
-// CodeUnmatchedNotFound says that no unmatched deposit has this deposit_id: it was
-// resolved, dismissed or forgotten, or never was one.
-const CodeUnmatchedNotFound Code = "UNMATCHED_NOT_FOUND"
-
 // UnmatchedReason says why a deposit was not given to a payment.
 type UnmatchedReason string
 

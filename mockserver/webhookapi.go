@@ -1,7 +1,5 @@
 package mockserver
 
-import "encoding/json"
-
 // deliveryJSON is the shape of the two webhook endpoints (interface §4.7), which
 // the interface leaves open. Fields that do not apply are absent.
 type deliveryJSON struct {
@@ -29,16 +27,6 @@ func (s *Server) renderDelivery(d *delivery) []byte {
 		out.NextAttemptTS = formatTime(d.next.at)
 	}
 	return marshal(out)
-}
-
-// marshal is for the answers that are not hot. The types are ours, so it cannot
-// fail.
-func marshal(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("mockserver: " + err.Error())
-	}
-	return b
 }
 
 // webhookStatus answers GET /callback/webhook/status?token=&payToken=.

@@ -21,7 +21,7 @@ func (s *Server) readResponse(body io.Reader, stop context.CancelFunc) string {
 	timer := time.AfterFunc(min(responseTime, s.cfg.Patience/2), stop)
 	defer timer.Stop()
 	raw, _ := io.ReadAll(io.LimitReader(body, 2*maxLogged)) // a part of it is better than nothing
-	return s.log.redactFirst(string(raw), maxLogged)
+	return s.log.tokens.First(string(raw), maxLogged)
 }
 
 // responses are the attempts that have a Response, the last maxResponses of them.

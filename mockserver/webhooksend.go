@@ -37,7 +37,7 @@ func (s *Server) send(ctx context.Context, by http.RoundTripper, a Attempt) outc
 	// not 200, and is not followed.
 	resp, err := by.RoundTrip(req)
 	if err != nil {
-		return outcome{failure: s.log.redactFirst(err.Error(), maxFailure)}
+		return outcome{failure: s.log.tokens.First(err.Error(), maxFailure)}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	end := outcome{status: resp.StatusCode, response: s.readResponse(resp.Body, stop)}

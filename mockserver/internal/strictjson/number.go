@@ -1,4 +1,4 @@
-package mockserver
+package strictjson
 
 import (
 	"bytes"
@@ -77,18 +77,18 @@ func parseExponent(raw []byte) (int, bool) {
 	return e, err == nil && e > -1_000_000 && e < 1_000_000
 }
 
-// whole returns an optional whole number of at least least.
-func (o object) whole(name, path string, least int64) (n int64, present bool, _ *Error) {
-	raw, ok := o.get(name)
+// Whole returns an optional whole number of at least least.
+func (o Object) Whole(name, path string, least int64) (n int64, present bool, _ *Problem) {
+	raw, ok := o.Get(name)
 	if !ok {
 		return 0, false, nil
 	}
 	n, err := parseWhole(raw)
 	if err != nil {
-		return 0, true, invalidParameter(path, err.Error())
+		return 0, true, &Problem{path, err.Error()}
 	}
 	if n < least {
-		return 0, true, invalidParameter(path, "must be at least "+strconv.FormatInt(least, 10))
+		return 0, true, &Problem{path, "must be at least " + strconv.FormatInt(least, 10)}
 	}
 	return n, true, nil
 }

@@ -1,10 +1,6 @@
-package mockserver
+package strictjson
 
-import (
-	"strconv"
-	"time"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
@@ -18,9 +14,9 @@ func plainBytes() (set [256]bool) {
 	return set
 }
 
-// appendString appends s as a JSON string. The hot answers are built by hand
+// AppendString appends s as a JSON string. The hot answers are built by hand
 // because reflection would cost more than the rest of a poll.
-func appendString(b []byte, s string) []byte {
+func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -59,24 +55,3 @@ func appendEscape(b []byte, c byte) []byte {
 		return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 	}
 }
-
-// appendTime appends t as the service writes timestamps: RFC 3339, UTC, whole
-// seconds.
-func appendTime(b []byte, t time.Time) []byte {
-	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, timeLayout)
-	return append(b, '"')
-}
-
-const timeLayout = "2006-01-02T15:04:05Z"
-
-// formatTime is appendTime for answers made with encoding/json; the zero time
-// becomes "", which omitempty drops.
-func formatTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(timeLayout)
-}
-
-func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

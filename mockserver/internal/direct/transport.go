@@ -1,4 +1,6 @@
-package mockserver
+// Package direct reaches an HTTP handler without a socket, for programs and tests in
+// which a goroutine must not wait for one, as in a testing/synctest bubble.
+package direct
 
 import (
 	"context"
@@ -11,22 +13,21 @@ import (
 	"sync"
 )
 
-// Transport reaches the server without a socket, under any address: give it to an
-// http.Client. It is made for testing/synctest, where a goroutine that waits for
-// a socket never counts as idle.
+// New returns a transport that hands every request to h, whatever its address. While
+// closed returns an error, a request fails as on a port where nobody listens.
 //
-// It behaves as a connection would: httptrace reports the connection, so that a
-// client can tell a request that was sent from one that was not; a request whose
-// context ends while the server works on it fails at once, but the server
-// finishes what it began; the body of the answer is complete. A [Fault] that ends the
-// connection shows as it does with net/http: io.EOF, syscall.ECONNRESET in a
-// *net.OpError, or io.ErrUnexpectedEOF from the body.
-func (s *Server) Transport() http.RoundTripper { return direct{s} }
+// It behaves as a connection does: httptrace reports it; a request whose context ends
+// fails at once while the handler finishes its work; the response body is complete. The
+// handler's ResponseWriter is a [Writer].
+func New(h http.Handler, closed func() error) http.RoundTripper { return transport{h, closed} }
 
-type direct struct{ server *Server }
+type transport struct {
+	handler http.Handler
+	closed  func() error
+}
 
 // RoundTrip implements http.RoundTripper.
-func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
+func (d transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	body := &sentBody{ReadCloser: req.Body}
 	if req.Body == nil {
 		body.ReadCloser = http.NoBody
@@ -36,14 +37,14 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 		_ = body.Close()
 		return nil, err
 	}
-	// The server's context ends with the client's, as when a connection is cut.
+	// The handler's context ends with the client's, as when a connection is cut.
 	served, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	answer := make(chan *recorder, 1)
+	answer := make(chan *Writer, 1)
 	incoming := incomingRequest(served, req, body)
 	go func() {
 		defer cancel()
-		rec := &recorder{header: make(http.Header)}
-		d.server.serveHTTP(rec, incoming)
+		rec := &Writer{header: make(http.Header)}
+		d.handler.ServeHTTP(rec, incoming)
 		_ = body.Close()
 		answer <- rec
 	}()
@@ -63,10 +64,10 @@ func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// dial does what comes before a request is sent. After an error nothing was.
-func (d direct) dial(req *http.Request) error {
+// dial does what comes before a request is sent. After an error nothing was sent.
+func (d transport) dial(req *http.Request) error {
 	if req.URL == nil || req.URL.Host == "" {
-		return errors.New("mockserver: the request has no host in its URL")
+		return errors.New("direct: the request has no host in its URL")
 	}
 	ctx := req.Context()
 	trace := httptrace.ContextClientTrace(ctx)
@@ -76,8 +77,8 @@ func (d direct) dial(req *http.Request) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if d.server.isClosed() {
-		return &net.OpError{Op: "dial", Net: "tcp", Err: serverClosed()}
+	if err := d.closed(); err != nil {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}
 	if trace != nil && trace.GotConn != nil {
 		conn, _ := net.Pipe()

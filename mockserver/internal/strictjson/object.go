@@ -1,4 +1,6 @@
-package mockserver
+// Package strictjson reads JSON objects as strictly as a payment needs, and writes JSON
+// by hand where an answer is hot.
+package strictjson
 
 import (
 	"bytes"
@@ -13,26 +15,40 @@ import (
 // stays cheap on hostile bodies.
 const maxFields = 100
 
-type field struct{ name, value []byte }
+// Problem is why a value is refused.
+type Problem struct {
+	// Field is the full name of the field, as in "items[0].price"; empty when the text
+	// is not one well-formed JSON object.
+	Field string
+	// Message says what is wrong and what to send.
+	Message string
+}
 
-// object is a parsed JSON object whose values are still raw: numbers keep every
-// digit, and a field nobody asks for costs nothing.
-type object []field
+func malformed(message string) *Problem { return &Problem{Message: message} }
 
-// parseObject reads body as exactly one JSON object. Names are exact
-// (encoding/json would match them in any case), and a repeated name is refused,
-// because two readers could then see two different payments.
-func parseObject(body []byte) (object, *Error) {
+// Field is one member of an [Object], with its value as raw JSON.
+type Field struct {
+	Name, Value []byte
+}
+
+// Object is a parsed JSON object whose values are still raw: numbers keep every
+// digit, and a field that nobody asks for costs nothing.
+type Object []Field
+
+// Parse reads body as exactly one JSON object. Names are exact (encoding/json matches
+// them in any case), and a repeated name is refused, because two readers could then see
+// two different payments.
+func Parse(body []byte) (Object, *Problem) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, invalidJSON("the body is empty; send one JSON object")
+		return nil, malformed("the body is empty; send one JSON object")
 	}
 	if !utf8.Valid(body) {
-		return nil, invalidJSON("the body is not UTF-8; send one JSON object encoded as UTF-8")
+		return nil, malformed("the body is not UTF-8; send one JSON object encoded as UTF-8")
 	}
 	if !json.Valid(body) {
-		return nil, invalidJSON(describeSyntax(body))
+		return nil, malformed(describeSyntax(body))
 	}
-	return splitObject(body)
+	return SplitObject(body)
 }
 
 func describeSyntax(body []byte) string {
@@ -46,13 +62,13 @@ func describeSyntax(body []byte) string {
 		`(a quote inside a text must be written as \")`, syntax.Error(), syntax.Offset)
 }
 
-// splitObject finds the fields of one object inside well-formed JSON.
-func splitObject(raw []byte) (object, *Error) {
+// SplitObject finds the fields of one object inside well-formed JSON.
+func SplitObject(raw []byte) (Object, *Problem) {
 	i := skipSpace(raw, 0)
 	if raw[i] != '{' {
-		return nil, invalidJSON("one JSON object is expected, as in {\"name\": value}")
+		return nil, malformed("one JSON object is expected, as in {\"name\": value}")
 	}
-	fields := make(object, 0, 8)
+	fields := make(Object, 0, 8)
 	for i = skipSpace(raw, i+1); raw[i] != '}'; i = skipSeparator(raw, i) {
 		end := skipValue(raw, i)
 		name, err := decodeName(raw[i:end])
@@ -60,21 +76,21 @@ func splitObject(raw []byte) (object, *Error) {
 			return nil, err
 		}
 		if fields.has(name) {
-			return nil, invalidJSON(fmt.Sprintf("the key %.40q occurs twice; send it once", name))
+			return nil, malformed(fmt.Sprintf("the key %.40q occurs twice; send it once", name))
 		}
 		if len(fields) == maxFields {
-			return nil, invalidJSON(fmt.Sprintf("an object has more than %d keys", maxFields))
+			return nil, malformed(fmt.Sprintf("an object has more than %d keys", maxFields))
 		}
 		i = skipSpace(raw, skipSpace(raw, end)+1)
 		end = skipValue(raw, i)
-		fields = append(fields, field{name: name, value: raw[i:end]})
+		fields = append(fields, Field{Name: name, Value: raw[i:end]})
 		i = end
 	}
 	return fields, nil
 }
 
-// splitArray finds the elements of one array inside well-formed JSON.
-func splitArray(raw []byte) (elements [][]byte, ok bool) {
+// SplitArray finds the elements of one array inside well-formed JSON.
+func SplitArray(raw []byte) (elements [][]byte, ok bool) {
 	if raw[0] != '[' {
 		return nil, false
 	}
@@ -86,21 +102,21 @@ func splitArray(raw []byte) (elements [][]byte, ok bool) {
 	return elements, true
 }
 
-func decodeName(quoted []byte) ([]byte, *Error) {
+func decodeName(quoted []byte) ([]byte, *Problem) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1], nil
 	}
-	s, ok := decodeString(quoted)
+	s, ok := DecodeString(quoted)
 	if !ok {
-		return nil, invalidJSON("a key holds an unpaired surrogate escape")
+		return nil, malformed("a key holds an unpaired surrogate escape")
 	}
 	return []byte(s), nil
 }
 
-// decodeString decodes a JSON string. It fails on another type and on an
+// DecodeString decodes a JSON string. It fails on another type and on an
 // unpaired surrogate escape, which encoding/json would silently replace: the
 // identifier has to come back verbatim.
-func decodeString(raw []byte) (string, bool) {
+func DecodeString(raw []byte) (string, bool) {
 	if raw[0] != '"' {
 		return "", false
 	}
@@ -118,61 +134,45 @@ func decodeString(raw []byte) (string, bool) {
 	return s, true
 }
 
-func (o object) has(name []byte) bool {
+func (o Object) has(name []byte) bool {
 	for i := range o {
-		if bytes.Equal(o[i].name, name) {
+		if bytes.Equal(o[i].Name, name) {
 			return true
 		}
 	}
 	return false
 }
 
-// get returns the raw value of a field; JSON null counts as absent.
-func (o object) get(name string) (raw []byte, ok bool) {
+// Get returns the raw value of a field; JSON null counts as absent.
+func (o Object) Get(name string) (raw []byte, ok bool) {
 	for i := range o {
-		if string(o[i].name) == name {
-			return o[i].value, string(o[i].value) != "null"
+		if string(o[i].Name) == name {
+			return o[i].Value, string(o[i].Value) != "null"
 		}
 	}
 	return nil, false
 }
 
-// text returns an optional text field; path is its full name for messages.
-func (o object) text(name, path string) (string, *Error) {
-	raw, ok := o.get(name)
+// Text returns an optional text field; path is its full name for messages.
+func (o Object) Text(name, path string) (string, *Problem) {
+	raw, ok := o.Get(name)
 	if !ok {
 		return "", nil
 	}
-	s, ok := decodeString(raw)
+	s, ok := DecodeString(raw)
 	if !ok {
-		return "", invalidParameter(path, "must be a text (a JSON string of valid Unicode)")
+		return "", &Problem{path, "must be a text (a JSON string of valid Unicode)"}
 	}
 	return s, nil
 }
 
-// required returns a text field that must be there and must not be empty.
-func (o object) required(name, path string) (string, *Error) {
-	s, err := o.text(name, path)
+// Required returns a text field that must be present and not empty.
+func (o Object) Required(name, path string) (string, *Problem) {
+	s, err := o.Text(name, path)
 	if err == nil && s == "" {
-		err = invalidParameter(path, "is required: send a text that is not empty")
+		err = &Problem{path, "is required: send a text that is not empty"}
 	}
 	return s, err
-}
-
-// textField names an optional text field and where to put it.
-type textField struct {
-	name  string
-	value *string
-}
-
-// texts reads several optional text fields.
-func (o object) texts(fields ...textField) (problem *Error) {
-	for _, f := range fields {
-		if *f.value, problem = o.text(f.name, f.name); problem != nil {
-			return problem
-		}
-	}
-	return nil
 }
 
 // The walkers below are for well-formed JSON only.

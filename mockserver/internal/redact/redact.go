@@ -1,4 +1,5 @@
-package mockserver
+// Package redact takes application tokens out of text of any kind.
+package redact
 
 import (
 	"bytes"
@@ -7,26 +8,26 @@ import (
 	"sync/atomic"
 )
 
-// redacted stands in the request log where a token was.
+// redacted replaces a token.
 const redacted = "[REDACTED]"
 
-// redactor takes tokens out of text of any kind: paths, queries, JSON, and JSON
-// that is malformed or cut off. It never parses, because what it reads may be
-// wrong in any way; it looks at the text as it reads once its escapes are
-// resolved, and cuts the matching part out of the original.
+// Tokens takes tokens out of text of any kind: paths, queries, JSON, and JSON
+// that is malformed or cut off. It never parses, because the text may be wrong in any
+// way; it resolves the escapes, looks for tokens, and cuts what matches out of the
+// original.
 //
-// The tokens are swapped as a whole, because applications are added while the log
-// is read. Applications are never removed, so no token is ever forgotten.
-type redactor struct{ tokens atomic.Pointer[[]string] }
+// The list is swapped as a whole, so that texts are read while tokens are added. No
+// token is ever forgotten. The zero Tokens knows none.
+type Tokens struct{ list atomic.Pointer[[]string] }
 
-// know adds a token. Calls come one at a time, under Server.mu.
-func (r *redactor) know(token string) {
+// Know adds a token. Calls must not overlap.
+func (r *Tokens) Know(token string) {
 	tokens := append(slices.Clone(r.known()), token)
-	r.tokens.Store(&tokens)
+	r.list.Store(&tokens)
 }
 
-func (r *redactor) known() []string {
-	if tokens := r.tokens.Load(); tokens != nil {
+func (r *Tokens) known() []string {
+	if tokens := r.list.Load(); tokens != nil {
 		return *tokens
 	}
 	return nil
@@ -42,23 +43,28 @@ type unit struct {
 // maxDecodings is how many layers of escapes are looked through.
 const maxDecodings = 3
 
-func (r *redactor) redact(text string) string {
+// Redact replaces every known token, and the value of every field or parameter called
+// token.
+func (r *Tokens) Redact(text string) string {
 	if text == "" {
 		return ""
 	}
 	return cutHidden(text, r.find(text))
 }
 
-// redactFirst is redact for the first n bytes of a text: a token across the end of
-// them is known by what follows. What is left is valid UTF-8.
-func (r *redactor) redactFirst(text string, n int) string {
-	text = text[:min(len(text), n+maxLogged)]
+// lookahead is how far past its end First looks for the rest of a token.
+const lookahead = 4 << 10
+
+// First is Redact for the first n bytes of a text: it knows a token across their end by
+// what follows. The result is valid UTF-8.
+func (r *Tokens) First(text string, n int) string {
+	text = text[:min(len(text), n+lookahead)]
 	n = min(n, len(text))
 	return strings.ToValidUTF8(cutHidden(text[:n], r.find(text)[:n]), "\ufffd")
 }
 
-// find tells of each byte of a text whether it has to be hidden.
-func (r *redactor) find(text string) []bool {
+// find reports for each byte of a text whether it must be hidden.
+func (r *Tokens) find(text string) []bool {
 	units := plainUnits(text)
 	hidden := make([]bool, len(text))
 	for layer := 0; ; layer++ {
@@ -149,8 +155,25 @@ func hide(units []unit, hidden []bool) {
 	}
 }
 
-// hideTokens hides every occurrence of a known token, wherever it stands.
-func (r *redactor) hideTokens(units []unit, hidden []bool) {
+// Known replaces the known tokens alone, however they are escaped. Unlike Redact it
+// leaves a field called token alone: a game may sell tokens.
+func (r *Tokens) Known(text string) string {
+	if text == "" {
+		return ""
+	}
+	units, hidden := plainUnits(text), make([]bool, len(text))
+	for layer := 0; ; layer++ {
+		r.hideTokens(units, hidden)
+		next := decodeUnits(units)
+		if layer == maxDecodings || len(next) == len(units) {
+			return cutHidden(text, hidden)
+		}
+		units = next
+	}
+}
+
+// hideTokens hides every occurrence of a known token.
+func (r *Tokens) hideTokens(units []unit, hidden []bool) {
 	text := make([]byte, len(units))
 	for i, u := range units {
 		text[i] = u.c
