@@ -3,6 +3,8 @@ package mockserver
 import (
 	"context"
 	"time"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/schedule"
 )
 
 // Advance moves the clock forward by d. Webhook attempts that fall due on the way
@@ -38,9 +40,9 @@ func (s *Server) advance(ctx context.Context, d time.Duration) error {
 	}
 	defer s.releaseClock()
 	target := s.clock.after(d)
-	for e := s.nextEvent(ctx); e != nil && !e.at.After(target); e = s.nextEvent(ctx) {
-		s.clock.moveTo(e.at)
-		s.run(e)
+	for t := s.nextTimer(ctx); t != nil && !t.At.After(target); t = s.nextTimer(ctx) {
+		s.clock.moveTo(t.At)
+		s.timers.fire(t)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -56,66 +58,40 @@ func (s *Server) jump(ctx context.Context) (Attempt, bool) {
 	defer s.releaseClock()
 	var sent *attempt
 	for sent == nil {
-		e := s.nextEvent(ctx)
-		if e == nil || s.onlyExpiryToCome() {
+		t := s.nextTimer(ctx)
+		if t == nil || s.book.onlyExpiryPlanned() {
 			return Attempt{}, false
 		}
-		s.clock.moveTo(e.at)
-		sent = s.run(e)
+		s.clock.moveTo(t.At)
+		sent = s.sender.fire(t)
 	}
-	// Its timeout is among the events, so a receiver that hangs ends this too.
-	for s.settle(ctx); sent.Ended.IsZero(); s.settle(ctx) {
-		if s.closed || ctx.Err() != nil {
+	// Its timeout is among the timers, so a receiver that hangs ends this loop too.
+	for s.sender.settle(ctx); sent.Ended.IsZero(); s.sender.settle(ctx) {
+		if s.timers.closed || ctx.Err() != nil {
 			return Attempt{}, false
 		}
-		e := s.events.first()
-		s.clock.moveTo(e.at)
-		s.run(e)
+		t := s.timers.First()
+		s.clock.moveTo(t.At)
+		s.timers.fire(t)
 	}
 	return sent.Attempt, true
 }
 
-// nextEvent is the earliest event. Unless that one is due already, it first lets
+// nextTimer is the earliest timer. Unless that one is due already, it first lets
 // the attempts in flight end, because their outcome decides what comes next.
-func (s *Server) nextEvent(ctx context.Context) *event {
-	e := s.events.first()
-	if e == nil || e.at.After(s.clock.now()) {
-		s.settle(ctx)
-		e = s.events.first()
+func (s *Server) nextTimer(ctx context.Context) *schedule.Timer {
+	t := s.timers.First()
+	if t == nil || t.At.After(s.clock.now()) {
+		s.sender.settle(ctx)
+		t = s.timers.First()
 	}
-	if s.closed || ctx.Err() != nil {
+	if s.timers.closed || ctx.Err() != nil {
 		return nil
 	}
-	return e
+	return t
 }
 
-// settle waits until every attempt in flight has ended or hangs. It gives the
-// lock away while it waits.
-func (s *Server) settle(ctx context.Context) {
-	for a := s.unsettled(); a != nil && !s.closed && ctx.Err() == nil; a = s.unsettled() {
-		s.mu.Unlock()
-		patience := time.NewTimer(s.cfg.Patience - time.Since(a.sent))
-		select {
-		case <-a.done:
-		case <-patience.C:
-		case <-ctx.Done():
-		}
-		patience.Stop()
-		s.mu.Lock()
-		a.hanging = ctx.Err() == nil
-	}
-}
-
-func (s *Server) unsettled() *attempt {
-	for a := range s.flying {
-		if !a.hanging {
-			return a
-		}
-	}
-	return nil
-}
-
-// holdClock makes the caller the only one to move the clock and takes s.mu.
+// holdClock makes the caller the only one to move the clock and locks s.mu.
 func (s *Server) holdClock(ctx context.Context) error {
 	select {
 	case s.moving <- struct{}{}:
@@ -127,8 +103,8 @@ func (s *Server) holdClock(ctx context.Context) error {
 }
 
 func (s *Server) releaseClock() {
-	s.arm()
-	s.changed()
+	s.timers.arm()
+	s.changes.note()
 	s.mu.Unlock()
 	<-s.moving
 }

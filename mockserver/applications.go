@@ -1,9 +1,13 @@
 package mockserver
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
+
+	"github.com/depositpay/depositpay-go/mockserver/internal/redact"
 )
 
 // DefaultGameField is the field of metadata that carries the product of a
@@ -47,7 +51,7 @@ func (a Application) Format(f fmt.State, _ rune) {
 func (a Application) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(a)) }
 
 // check names the field that is wrong and says why. It never repeats a token: the
-// one that is refused may be a live one.
+// refused one may be a live one.
 func (a Application) check(allowRemote bool) *Error {
 	if err := checkToken(a.Token); err != nil {
 		return invalidParameter("token", "is refused: "+err.Error())
@@ -73,81 +77,75 @@ func (a Application) check(allowRemote bool) *Error {
 // removed.
 type application struct {
 	Application
-	server *Server
+	cfg *Config
 	// waiting holds payments in the order in which they reached PROGRESS. One
 	// that a confirmation has completed meanwhile stays until a poll meets it.
 	waiting []*payment
 	head    int
 }
 
-// Applications returns a copy of every application, those of
-// [Config.Applications] first, with their tokens.
-func (s *Server) Applications() []Application {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Application, len(s.appOrder))
-	for i, app := range s.appOrder {
-		list[i] = app.Application
+// push adds a payment that has reached PROGRESS to the queue of the poll.
+func (a *application) push(p *payment) {
+	// The polled half is freed before the slice grows over it.
+	if a.head > 1024 && a.head > len(a.waiting)/2 {
+		n := copy(a.waiting, a.waiting[a.head:])
+		clear(a.waiting[n:])
+		a.waiting, a.head = a.waiting[:n], 0
 	}
-	return list
+	a.waiting = append(a.waiting, p)
 }
 
-// SaveApplication makes an application, or replaces the settings of the one that
-// has the same Token. An empty Name keeps the present one; every other empty field
-// takes its default. At most 100 applications are kept. The error is an [*Error]:
-// [CodeInvalidParameter] or [CodeStorageFull].
-func (s *Server) SaveApplication(a Application) error {
-	if _, problem := s.saveApplication(a); problem != nil {
-		return problem
+// pop takes the payment that has been in PROGRESS for the longest time.
+func (a *application) pop() *payment {
+	for a.head < len(a.waiting) {
+		p := a.waiting[a.head]
+		a.waiting[a.head] = nil
+		a.head++
+		if p.Status == StatusProgress {
+			return p
+		}
 	}
+	a.waiting, a.head = a.waiting[:0], 0
 	return nil
 }
 
-func (s *Server) saveApplication(a Application) (Application, *Error) {
-	setDefault(&a.GameField, DefaultGameField)
-	a.Name = strings.TrimSpace(a.Name)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	app := s.apps[a.Token]
-	if app == nil && len(s.appOrder) >= maxApplications {
-		return a, &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d applications; start another one", maxApplications)}
-	}
-	if a.Name == "" && app != nil {
-		a.Name = app.Name
-	}
-	setDefault(&a.Name, s.freeName())
-	if problem := a.check(s.cfg.AllowRemote); problem != nil {
-		return a, problem
-	}
-	if other := s.applicationNamed(a.Name); other != nil && other != app {
-		return a, invalidParameter("name", "is the name of another application; choose another one")
-	}
-	if app == nil {
-		app = &application{server: s}
-		s.apps[a.Token] = app
-		s.appOrder = append(s.appOrder, app)
-		s.log.tokens.Know(a.Token)
-	}
-	app.Application = a
-	s.publishDialects()
-	s.changed()
-	return a, nil
+// directory holds the applications. It is guarded by Server.mu, except for the dialects.
+type directory struct {
+	cfg     *Config
+	changes *changes
+	tokens  *redact.Tokens // learns every token
+
+	byToken map[string]*application
+	list    []*application // in the order of creation
+
+	// dialects are the dialects of the applications by token, "" for a request that names
+	// none; nil while all are the default, so no request pays for a lookup. The map is
+	// never changed, only replaced.
+	dialects atomic.Pointer[map[string]Dialect]
 }
 
-// defaultName is what the name of such an application begins with.
-const defaultName = "Application "
-
-// freeName is the name of an application that nobody has named.
-func (s *Server) freeName() string {
-	for n := len(s.appOrder) + 1; ; n++ {
-		if name := fmt.Sprint(defaultName, n); s.applicationNamed(name) == nil {
-			return name
-		}
+// find returns the application of a token.
+func (d *directory) find(token string) (*application, *Error) {
+	if app := d.byToken[token]; app != nil {
+		return app, nil
 	}
+	return nil, &Error{Code: CodeInvalidToken, Message: "no application has this token; " +
+		"send the token of one of the mock's applications"}
 }
 
-func (s *Server) applicationNamed(name string) *application {
-	for _, app := range s.appOrder {
+// findNamed returns the application of a name; "" is the first.
+func (d *directory) findNamed(name string) (*application, *Error) {
+	if name == "" {
+		return d.list[0], nil
+	}
+	if app := d.named(name); app != nil {
+		return app, nil
+	}
+	return nil, invalidParameter("application", "is not the name of an application; see GET /_mock/applications")
+}
+
+func (d *directory) named(name string) *application {
+	for _, app := range d.list {
 		if app.Name == name {
 			return app
 		}
@@ -155,13 +153,91 @@ func (s *Server) applicationNamed(name string) *application {
 	return nil
 }
 
-// applicationOrFirst finds an application by its name; "" stands for the first.
-func (s *Server) applicationOrFirst(name string) (*application, *Error) {
-	if name == "" {
-		return s.appOrder[0], nil
+// save is [Server.SaveApplication]; it returns the application as saved.
+func (d *directory) save(a Application) (Application, *Error) {
+	a.GameField = cmp.Or(a.GameField, DefaultGameField)
+	a.Name = strings.TrimSpace(a.Name)
+	app := d.byToken[a.Token]
+	if app == nil && len(d.list) >= maxApplications {
+		return a, &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d applications; start another one", maxApplications)}
 	}
-	if app := s.applicationNamed(name); app != nil {
-		return app, nil
+	if a.Name == "" && app != nil {
+		a.Name = app.Name
 	}
-	return nil, invalidParameter("application", "is not the name of an application; see GET /_mock/applications")
+	if a.Name == "" {
+		a.Name = d.freeName()
+	}
+	if problem := a.check(d.cfg.AllowRemote); problem != nil {
+		return a, problem
+	}
+	if other := d.named(a.Name); other != nil && other != app {
+		return a, invalidParameter("name", "is the name of another application; choose another one")
+	}
+	if app == nil {
+		app = &application{cfg: d.cfg}
+		d.byToken[a.Token] = app
+		d.list = append(d.list, app)
+		d.tokens.Know(a.Token)
+	}
+	app.Application = a
+	d.publishDialects()
+	d.changes.note()
+	return a, nil
+}
+
+// defaultName is how the name of an application without a name begins.
+const defaultName = "Application "
+
+func (d *directory) freeName() string {
+	for n := len(d.list) + 1; ; n++ {
+		if name := fmt.Sprint(defaultName, n); d.named(name) == nil {
+			return name
+		}
+	}
+}
+
+// setWebhook is [Server.SetWebhook].
+func (d *directory) setWebhook(token, address string) *Error {
+	if address != "" {
+		if err := checkWebhookURL(address, d.cfg.AllowRemote); err != nil {
+			return invalidParameter("url", err.Error())
+		}
+	}
+	app, problem := d.find(token)
+	if problem == nil {
+		app.WebhookURL = address
+		d.changes.note()
+	}
+	return problem
+}
+
+// setDialect is [Server.SetDialect].
+func (d *directory) setDialect(token string, dialect Dialect) *Error {
+	app, problem := d.find(token)
+	if problem == nil {
+		app.Dialect = dialect
+		d.publishDialects()
+	}
+	return problem
+}
+
+func (d *directory) publishDialects() {
+	var spoken map[string]Dialect
+	for token, app := range d.byToken {
+		if app.Dialect == (Dialect{}) {
+			continue
+		}
+		if spoken == nil {
+			spoken = map[string]Dialect{}
+		}
+		spoken[token] = app.Dialect
+		if app == d.list[0] {
+			spoken[""] = app.Dialect
+		}
+	}
+	if spoken == nil {
+		d.dialects.Store(nil)
+		return
+	}
+	d.dialects.Store(&spoken)
 }

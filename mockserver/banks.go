@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
 )
@@ -70,21 +69,4 @@ func renderBanks(details bool) []byte {
 		out = append(out, '}')
 	}
 	return append(out, ']')
-}
-
-// banks answers GET /mobile/banks with an array (interface §4.4, §4.5). It needs
-// no token.
-func (s *Server) banks(c *call) ([]byte, *Error) {
-	details, problem := c.param("details")
-	if problem != nil {
-		return nil, problem
-	}
-	switch strings.ToLower(details) {
-	case "true":
-		return banksDetailed, nil
-	case "", "false":
-		return banksBasic, nil
-	default:
-		return nil, invalidParameter("details", "must be true or false")
-	}
 }

@@ -1,38 +1,56 @@
 package mockserver
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
-// changes lets pages wait until something has changed. While nobody waits, a
-// change costs one addition. It is guarded by Server.mu.
+// changes let pages wait until something has changed. Noting a change never blocks, and
+// costs one addition while nobody waits.
 type changes struct {
+	mu         sync.Mutex
 	generation uint64
 	wake       chan struct{} // made by the first who waits, closed by the next change
 	streams    int           // pages that listen
+	closed     bool
 }
 
-// changed tells everyone who waits that something is different now. The caller
-// holds s.mu. It never blocks.
-func (s *Server) changed() {
-	s.changes.generation++
-	if s.changes.wake != nil {
-		close(s.changes.wake)
-		s.changes.wake = nil
+// note wakes everyone who waits.
+func (c *changes) note() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noteLocked()
+}
+
+func (c *changes) noteLocked() {
+	c.generation++
+	if c.wake != nil {
+		close(c.wake)
+		c.wake = nil
 	}
 }
 
-// awaitChange waits until the generation is another one than seen, and returns it:
-// begin with 0, read what there is to show, and come back with what was returned.
-// A change between two calls is never missed; several may be told as one. It is
-// false when ctx has ended or the server is closed.
-func (s *Server) awaitChange(ctx context.Context, seen uint64) (generation uint64, ok bool) {
+// close ends all waits.
+func (c *changes) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	c.noteLocked()
+}
+
+// await waits until the generation differs from seen, and returns it: begin with 0, read
+// what there is to show, and call again with the result. It never misses a change between
+// two calls; it may report several changes as one. It is false when ctx has ended or the
+// server is closed.
+func (c *changes) await(ctx context.Context, seen uint64) (generation uint64, ok bool) {
 	for {
-		s.mu.Lock()
-		generation, closed := s.changes.generation, s.closed
-		if s.changes.wake == nil {
-			s.changes.wake = make(chan struct{})
+		c.mu.Lock()
+		generation, closed := c.generation, c.closed
+		if c.wake == nil {
+			c.wake = make(chan struct{})
 		}
-		wake := s.changes.wake
-		s.mu.Unlock()
+		wake := c.wake
+		c.mu.Unlock()
 		if closed || generation != seen {
 			return generation, !closed
 		}

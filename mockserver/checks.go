@@ -12,9 +12,9 @@ import (
 // CheckStatus wants the payment to have the status.
 func (s *Server) CheckStatus(t TB, payToken string, want Status) bool {
 	t.Helper()
-	p, ok := s.checked(t, payToken)
+	p, ok := checked(s, t, payToken)
 	if ok && p.Status != want {
-		t.Errorf("payment %s is %s, not %s%s", payToken, p.Status, want, s.story(payToken))
+		t.Errorf("payment %s is %s, not %s%s", payToken, p.Status, want, story(s, payToken))
 		return false
 	}
 	return ok
@@ -25,9 +25,9 @@ func (s *Server) CheckStatus(t TB, payToken string, want Status) bool {
 // missed the payment, more than once that it may have granted it twice.
 func (s *Server) CheckCompletedOnce(t TB, payToken string) bool {
 	t.Helper()
-	p, ok := s.checked(t, payToken)
+	p, ok := checked(s, t, payToken)
 	if ok && p.Completions != 1 {
-		t.Errorf("payment %s was completed %d times, not once; it is %s%s", payToken, p.Completions, p.Status, s.story(payToken))
+		t.Errorf("payment %s was completed %d times, not once; it is %s%s", payToken, p.Completions, p.Status, story(s, payToken))
 		return false
 	}
 	return ok
@@ -36,16 +36,16 @@ func (s *Server) CheckCompletedOnce(t TB, payToken string) bool {
 // CheckDelivered wants the webhook of the payment to be delivered.
 func (s *Server) CheckDelivered(t TB, payToken string) bool {
 	t.Helper()
-	if _, ok := s.checked(t, payToken); !ok {
+	if _, ok := checked(s, t, payToken); !ok {
 		return false
 	}
-	status, ok := s.deliveryStatus(payToken)
+	status, ok := deliveryStatus(s, payToken)
 	switch {
 	case !ok:
 		t.Errorf("payment %s has no webhook delivery: it was not paid, or its application had no webhook URI then%s",
-			payToken, s.story(payToken))
+			payToken, story(s, payToken))
 	case status != DeliveryDelivered:
-		t.Errorf("the webhook of payment %s is %s, not delivered%s", payToken, status, s.story(payToken))
+		t.Errorf("the webhook of payment %s is %s, not delivered%s", payToken, status, story(s, payToken))
 	default:
 		return true
 	}
@@ -61,7 +61,7 @@ func (s *Server) CheckNothingWaiting(t TB) bool {
 	t.Helper()
 	var waiting []string
 	for _, p := range s.Payments() {
-		status, _ := s.deliveryStatus(p.ID)
+		status, _ := deliveryStatus(s, p.ID)
 		if p.Status == StatusProgress || status == DeliveryPending || status == DeliveryFailed {
 			waiting = append(waiting, p.ID)
 		}
@@ -72,12 +72,12 @@ func (s *Server) CheckNothingWaiting(t TB) bool {
 	var b strings.Builder
 	for _, id := range waiting[:min(len(waiting), maxOffenders)] {
 		p, _ := s.Payment(id)
-		status, _ := s.deliveryStatus(id)
+		status, _ := deliveryStatus(s, id)
 		fmt.Fprintf(&b, "\npayment %s is %s", id, p.Status)
 		if status != "" {
 			fmt.Fprintf(&b, ", its webhook is %s", status)
 		}
-		b.WriteString(s.story(id))
+		b.WriteString(story(s, id))
 	}
 	if more := len(waiting) - maxOffenders; more > 0 {
 		fmt.Fprintf(&b, "\nand %d more", more)
@@ -86,7 +86,7 @@ func (s *Server) CheckNothingWaiting(t TB) bool {
 	return false
 }
 
-func (s *Server) checked(t TB, payToken string) (Payment, bool) {
+func checked(s *Server, t TB, payToken string) (Payment, bool) {
 	t.Helper()
 	p, ok := s.Payment(payToken)
 	if !ok {
@@ -95,19 +95,19 @@ func (s *Server) checked(t TB, payToken string) (Payment, bool) {
 	return p, ok
 }
 
-func (s *Server) deliveryStatus(payToken string) (status DeliveryStatus, ok bool) {
+func deliveryStatus(s *Server, payToken string) (status DeliveryStatus, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.payments[payToken]; p != nil && p.delivery != nil {
+	if p := s.book.byID[payToken]; p != nil && p.delivery != nil {
 		return p.delivery.status, true
 	}
 	return "", false
 }
 
 // story is the timeline of a payment for the message of a failed check.
-func (s *Server) story(payToken string) string {
-	events, problem := s.timeline(payToken)
-	if problem != nil {
+func story(s *Server, payToken string) string {
+	events, err := s.Timeline(payToken)
+	if err != nil {
 		return ""
 	}
 	var b strings.Builder

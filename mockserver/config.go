@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -102,6 +103,29 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// Account is the bank account that customers pay into.
+type Account struct {
+	// Bank is the display name of the bank. Default: "Mock Bank", which a Korean page
+	// calls "모의 은행".
+	Bank string
+	// Number is the account number as people write it. Default: "000-1234-5678".
+	Number string
+	// Holder is who the account belongs to. Default: "Mock Service", which a Korean page
+	// calls "모의 서비스".
+	Holder string
+}
+
+var defaultAccount = Account{Bank: "Mock Bank", Number: "000-1234-5678", Holder: "Mock Service"}
+
+func (a Account) check() error {
+	for field, text := range map[string]string{"Bank": a.Bank, "Number": a.Number, "Holder": a.Holder} {
+		if _, err := checkName(text, maxNameLength); err != nil {
+			return fmt.Errorf("%s: %w", field, err)
+		}
+	}
+	return nil
+}
+
 // withDefaults returns a copy with every default filled in.
 func (c Config) withDefaults() Config {
 	c.Applications = slices.Clone(c.Applications)
@@ -109,29 +133,19 @@ func (c Config) withDefaults() Config {
 		c.Applications = make([]Application, 1)
 	}
 	for i := range c.Applications {
-		setDefault(&c.Applications[i].Token, DefaultToken)
+		c.Applications[i].Token = cmp.Or(c.Applications[i].Token, DefaultToken)
 	}
 	c.StatusNames = maps.Clone(c.StatusNames)
-	setDefault(&c.Account.Bank, defaultAccount.Bank)
-	setDefault(&c.Account.Number, defaultAccount.Number)
-	setDefault(&c.Account.Holder, defaultAccount.Holder)
-	setDefault(&c.Addr, defaultAddr)
-	setDefault(&c.Patience, defaultPatience)
-	setDefault(&c.MaxPayments, defaultMaxPayments)
-	setDefault(&c.MaxDeliveries, defaultMaxDeliveries)
-	setDefault(&c.MaxRequests, defaultMaxRequests)
-	setDefault(&c.Logger, slog.Default())
-	if c.WebhookTransport == nil {
-		c.WebhookTransport = newWebhookTransport()
-	}
+	c.Account.Bank = cmp.Or(c.Account.Bank, defaultAccount.Bank)
+	c.Account.Number = cmp.Or(c.Account.Number, defaultAccount.Number)
+	c.Account.Holder = cmp.Or(c.Account.Holder, defaultAccount.Holder)
+	c.Addr = cmp.Or(c.Addr, defaultAddr)
+	c.Patience = cmp.Or(c.Patience, defaultPatience)
+	c.MaxPayments = cmp.Or(c.MaxPayments, defaultMaxPayments)
+	c.MaxDeliveries = cmp.Or(c.MaxDeliveries, defaultMaxDeliveries)
+	c.MaxRequests = cmp.Or(c.MaxRequests, defaultMaxRequests)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }
 
 // validate names the field that is wrong. The applications are checked when New

@@ -41,10 +41,16 @@ func (s *Server) controlSaveApplication(c *call) ([]byte, *Error) {
 	if a.Dialect, err = ParseDialect(dialect); err != nil {
 		return nil, invalidParameter("dialect", "cannot be read: "+err.Error())
 	}
-	if a, problem = s.saveApplication(a); problem != nil {
+	if a, problem = saveApplication(s, a); problem != nil {
 		return nil, problem
 	}
 	return marshal(s.applicationJSON(a)), nil
+}
+
+func saveApplication(s *Server, a Application) (Application, *Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.apps.save(a)
 }
 
 // controlWebhook sets the webhook URI of an application: {"token","url"}, where an
@@ -63,7 +69,7 @@ func (s *Server) controlWebhook(c *call) ([]byte, *Error) {
 	}
 	address, problem := o.text("url", "url")
 	if problem == nil {
-		problem = s.setWebhook(token, address)
+		problem = problemIn(s.SetWebhook(token, address))
 	}
 	return append(strictjson.AppendString([]byte(`{"url":`), address), '}'), problem
 }

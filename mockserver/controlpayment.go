@@ -61,7 +61,7 @@ func (s *Server) controlPayment(c *call) ([]byte, *Error) {
 
 // controlTimeline answers {"events":[{"ts","kind","text"}, …]}, oldest first.
 func (s *Server) controlTimeline(c *call) ([]byte, *Error) {
-	events, problem := s.timeline(c.PathValue("payToken"))
+	events, problem := asProblem(s.Timeline(c.PathValue("payToken")))
 	if problem != nil {
 		return nil, problem
 	}
@@ -87,7 +87,7 @@ func (s *Server) controlPayer(c *call) ([]byte, *Error) {
 	if problem != nil {
 		return nil, problem
 	}
-	p, problem := s.givePayer(c.PathValue("payToken"), payer, amount)
+	p, problem := asProblem(s.GivePayer(c.PathValue("payToken"), payer, amount))
 	if problem != nil {
 		return nil, problem
 	}
@@ -96,12 +96,12 @@ func (s *Server) controlPayer(c *call) ([]byte, *Error) {
 
 // controlDeliver sends the waiting webhook attempt at once and answers {}.
 func (s *Server) controlDeliver(c *call) ([]byte, *Error) {
-	return []byte("{}"), s.deliverNow(c.PathValue("payToken"))
+	return []byte("{}"), problemIn(s.DeliverNow(c.PathValue("payToken")))
 }
 
 // controlResend is POST /callback/webhook/resend without a token; it answers {}.
 func (s *Server) controlResend(c *call) ([]byte, *Error) {
-	return []byte("{}"), s.resendAny(c.PathValue("payToken"))
+	return []byte("{}"), problemIn(s.Resend(c.PathValue("payToken")))
 }
 
 // controlDeposit recognises a deposit and answers the record. Its body is
@@ -111,9 +111,13 @@ func (s *Server) controlDeposit(c *call) ([]byte, *Error) {
 	if problem != nil {
 		return nil, problem
 	}
-	var record []byte
-	_, problem = s.recognise(c.PathValue("payToken"), in, func(p *payment) { record = p.appendRecord(nil) })
-	return record, problem
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, problem := s.book.recognize(c.PathValue("payToken"), in)
+	if problem != nil {
+		return nil, problem
+	}
+	return p.appendRecord(nil), nil
 }
 
 func readDeposit(body []byte) (in depositInput, problem *Error) {
@@ -141,9 +145,9 @@ func readDeposit(body []byte) (in depositInput, problem *Error) {
 func (s *Server) controlPayments(*call) ([]byte, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expire()
+	s.book.expire()
 	b := []byte(`{"payments":[`)
-	for i, p := range s.order {
+	for i, p := range s.book.list {
 		if i > 0 {
 			b = append(b, ',')
 		}

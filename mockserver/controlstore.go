@@ -46,7 +46,7 @@ func (s *Server) controlSaveProduct(c *call) ([]byte, *Error) {
 		p.Price, _, problem = o.whole("price", "price", 1)
 	}
 	if problem == nil {
-		p, problem = s.saveProduct(p)
+		p, problem = asProblem(s.SaveProduct(p))
 	}
 	if problem != nil {
 		return nil, problem
@@ -56,7 +56,7 @@ func (s *Server) controlSaveProduct(c *call) ([]byte, *Error) {
 
 // controlDeleteProduct answers {}.
 func (s *Server) controlDeleteProduct(c *call) ([]byte, *Error) {
-	return []byte("{}"), s.deleteProduct(c.PathValue("id"))
+	return []byte("{}"), problemIn(s.DeleteProduct(c.PathValue("id")))
 }
 
 // controlUsers answers {"users":[…]}.
@@ -76,7 +76,7 @@ func (s *Server) controlSaveUser(c *call) ([]byte, *Error) {
 		problem = o.texts(textField{"id", &u.ID}, textField{"name", &u.Name})
 	}
 	if problem == nil {
-		u, problem = s.saveStoreUser(u)
+		u, problem = asProblem(s.SaveStoreUser(u))
 	}
 	if problem != nil {
 		return nil, problem
@@ -99,7 +99,7 @@ func (s *Server) controlBuy(c *call) ([]byte, *Error) {
 	if problem != nil {
 		return nil, problem
 	}
-	p, problem := s.buy(product, user)
+	p, problem := asProblem(s.Buy(product, user))
 	if problem != nil {
 		return nil, problem
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
+	"github.com/depositpay/depositpay-go/mockserver/internal/schedule"
 )
 
 // DeliveryStatus is the status of a webhook delivery (interface §2.4).
@@ -27,7 +27,7 @@ type Delivery struct {
 	// PaymentID is the payment_id in the body.
 	PaymentID string
 	// WebhookID is the X-Webhook-ID of every attempt, resends included: they
-	// tell of the same event.
+	// report the same event.
 	WebhookID string
 	// URL is where the last run of attempts sends to.
 	URL string
@@ -60,12 +60,33 @@ type Attempt struct {
 	// Err says why the attempt failed, without tokens; empty after success and in flight.
 	Err string
 	// Fault is the kind of the [Fault] that has struck it, empty without one. A
-	// webhook that a fault has doubled stands here twice.
+	// webhook that a fault has doubled is here twice.
 	Fault string
 }
 
-// maxAttemptsKept bounds what endless resends can store for one payment.
-const maxAttemptsKept = 100
+// waits are the waits before each of the 10 attempts, each counted from the
+// failure of the attempt before (interface §6.4).
+var waits = [...]time.Duration{
+	0,
+	5 * time.Second,
+	5 * time.Minute,
+	30 * time.Minute,
+	2 * time.Hour,
+	5 * time.Hour,
+	10 * time.Hour,
+	14 * time.Hour,
+	20 * time.Hour,
+	24 * time.Hour,
+}
+
+const (
+	// webhookTimeout is how long a receiver may take to answer (interface §6.5).
+	webhookTimeout = 10 * time.Second
+	// maxAttemptsKept bounds what endless resends can store for one payment.
+	maxAttemptsKept = 100
+	// maxResponses is how many response bodies are kept, each at most maxLogged long.
+	maxResponses = 10_000
+)
 
 // delivery is the stored form, guarded by Server.mu.
 type delivery struct {
@@ -74,31 +95,33 @@ type delivery struct {
 	url      string
 	status   DeliveryStatus
 	attempts []*attempt
-	run      int      // attempts begun in this run
-	flight   *attempt // the attempt of this run that is in flight
-	next     *event   // the automatic attempt that waits
+	begun    int             // attempts of this run so far
+	current  *attempt        // the attempt of this run that is in flight
+	next     *schedule.Timer // the automatic attempt that waits for its time
 }
 
 type attempt struct {
 	Attempt
-	cancel  context.CancelFunc
-	timeout *event // nil before it flies
+	delivery *delivery
+	cancel   context.CancelFunc
+	timeout  *schedule.Timer // nil before the attempt has started
 	// overtakes is another attempt that is held back until this one has ended.
-	overtakes *event
+	overtakes *schedule.Timer
 	done      chan struct{} // closed when Ended is set
 	sent      time.Time     // in real time, to measure Config.Patience
-	hanging   bool
+	stalled   bool          // nobody waits for it any more
 }
 
-// Deliveries returns a copy of every webhook delivery, in the order of creation.
-func (s *Server) Deliveries() []Delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := make([]Delivery, len(s.deliveries))
-	for i, d := range s.deliveries {
-		list[i] = d.export()
-	}
-	return list
+func newAttempt(d *delivery, a Attempt) *attempt {
+	return &attempt{Attempt: a, delivery: d, cancel: func() {}, done: make(chan struct{}), sent: time.Now()}
+}
+
+// clone is a second arrival of the same attempt, made by the network. Its outcome changes
+// nothing for the delivery.
+func (a *attempt) clone() *attempt {
+	out := newAttempt(a.delivery, a.Attempt)
+	out.Ended, out.HTTPStatus, out.Err, out.Response = time.Time{}, 0, "", ""
+	return out
 }
 
 func (d *delivery) export() Delivery {
@@ -107,34 +130,9 @@ func (d *delivery) export() Delivery {
 		out.Attempts = append(out.Attempts, a.Attempt)
 	}
 	if d.next != nil {
-		out.NextDue = d.next.at
+		out.NextDue = d.next.At
 	}
 	return out
-}
-
-// newDelivery stores a delivery for a payment, with nothing sent yet. The caller
-// has asked roomForDelivery.
-func (s *Server) newDelivery(p *payment) *delivery {
-	d := &delivery{id: uuid.NewString(), payment: p}
-	p.delivery = d
-	s.deliveries = append(s.deliveries, d)
-	return d
-}
-
-// roomForDelivery forgets the oldest settled delivery when the cap is reached. It
-// is false when every one is still pending.
-func (s *Server) roomForDelivery() bool {
-	if len(s.deliveries) < s.cfg.MaxDeliveries {
-		return true
-	}
-	for i, d := range s.deliveries {
-		if d.status != DeliveryPending {
-			d.payment.delivery = nil
-			s.deliveries = append(s.deliveries[:i], s.deliveries[i+1:]...)
-			return true
-		}
-	}
-	return false
 }
 
 func (d *delivery) keep(a *attempt) {
@@ -145,7 +143,7 @@ func (d *delivery) keep(a *attempt) {
 	d.attempts = append(d.attempts, a)
 }
 
-// describe tells for the timeline how an attempt ended.
+// describe is the entry of the timeline when an attempt has ended.
 func (a *attempt) describe() string {
 	switch {
 	case a.Err != "":
@@ -156,33 +154,23 @@ func (a *attempt) describe() string {
 	return fmt.Sprintf("attempt %d of %d: answered HTTP 200", a.RetryCount+1, len(waits))
 }
 
-// DeliverNow sends the webhook attempt that waits for its time at once, without
-// moving the clock and without waiting for its end, for which Advance(0) does. The
-// next one waits as long as ever after this one has failed. For a payment that is
-// COMPLETE the delivery is marked delivered and nothing is sent (interface §6.5).
-// The error is an [*Error]: [CodePaymentNotFound], [CodeNoAttemptWaiting] or
-// [CodeServerClosed].
-func (s *Server) DeliverNow(payToken string) error {
-	if problem := s.deliverNow(payToken); problem != nil {
-		return problem
-	}
-	return nil
+// responses are the attempts that have a Response, the last maxResponses of them.
+type responses struct {
+	ring []*attempt
+	next int
 }
 
-func (s *Server) deliverNow(payToken string) *Error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, problem := s.anyPayment(payToken)
+// keep stores the response to an attempt, and drops the oldest one at the cap.
+func (r *responses) keep(a *attempt, response string) {
 	switch {
-	case s.closed:
-		return serverClosed()
-	case problem != nil:
-		return problem
-	case p.delivery == nil || p.delivery.next == nil:
-		return &Error{Code: CodeNoAttemptWaiting, Message: "no webhook attempt of this payment waits for its time: none was begun, " +
-			"one is in flight, or they are over; a resend begins ten new ones"}
+	case response == "":
+		return
+	case len(r.ring) < maxResponses:
+		r.ring = append(r.ring, a)
+	default:
+		r.ring[r.next].Response = ""
+		r.ring[r.next] = a
+		r.next = (r.next + 1) % maxResponses
 	}
-	s.run(p.delivery.next)
-	s.arm()
-	return nil
+	a.Response = response
 }

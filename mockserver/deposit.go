@@ -28,13 +28,13 @@ type Deposit struct {
 	Failed bool
 }
 
-// Deposit recognises a deposit for the payment, as the mobile app would do it
-// (interface §3): the payment goes to PROGRESS and, when its application has a
-// webhook URI, the webhook is sent at once, without the call waiting for it. The
-// error is an [*Error]: [CodePaymentNotFound], [CodePaymentAlreadyPaid],
-// [CodePaymentExpired], [CodeInvalidParameter], [CodeStorageFull] or
-// [CodeServerClosed].
-func (s *Server) Deposit(payToken string, d Deposit) (Payment, error) {
+// depositInput is a deposit that distinguishes no amount from an amount of 0.
+type depositInput struct {
+	payer, method string
+	amount        *int64
+}
+
+func (d *Deposit) input() depositInput {
 	in := depositInput{payer: d.Payer, method: d.Method}
 	if d.Amount != 0 || d.Failed {
 		in.amount = &d.Amount
@@ -42,24 +42,12 @@ func (s *Server) Deposit(payToken string, d Deposit) (Payment, error) {
 	if d.Failed && d.Method == "" {
 		in.method = MethodCulture
 	}
-	p, problem := s.recognise(payToken, in, func(*payment) {})
-	if problem != nil {
-		return Payment{}, problem
-	}
-	return p, nil
+	return in
 }
 
-// depositInput is a deposit with the difference between no amount and 0.
-type depositInput struct {
-	payer, method string
-	amount        *int64
-}
-
-// check completes the input against the payment and returns what was paid.
+// check completes the input from the payment and returns how much was paid.
 func (in *depositInput) check(p *payment) (int64, *Error) {
-	if in.method == "" {
-		in.method = DefaultMethod
-	}
+	in.method = cmp.Or(in.method, DefaultMethod)
 	if !validCodeWord(in.method) {
 		return 0, invalidParameter("method", `must be up to 64 upper-case letters, digits or "_", as in "DEPOSIT"`)
 	}
@@ -80,57 +68,94 @@ func (in *depositInput) check(p *payment) (int64, *Error) {
 	return *in.amount, nil
 }
 
-// recognise moves a payment to PROGRESS. render makes an answer from the payment
-// before anybody else can move it on.
-func (s *Server) recognise(id string, in depositInput, render func(*payment)) (Payment, *Error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.recogniseLocked(id, in, render)
-}
-
-// recogniseLocked is recognise for a caller that holds s.mu.
-func (s *Server) recogniseLocked(id string, in depositInput, render func(*payment)) (Payment, *Error) {
-	if s.closed {
-		return Payment{}, serverClosed()
+// recognize moves a payment to PROGRESS and has its webhook sent.
+func (b *book) recognize(id string, in depositInput) (*payment, *Error) {
+	if b.timers.closed {
+		return nil, serverClosed()
 	}
-	s.expire()
-	p, problem := s.anyPayment(id)
+	p, problem := b.find(id)
 	if problem != nil {
-		return Payment{}, problem
+		return nil, problem
 	}
-	if late := p.Status == StatusExpired && s.cfg.LateDeposit; !p.unpaid() && !late {
-		return Payment{}, notAwaited(p)
+	if late := p.Status == StatusExpired && b.cfg.LateDeposit; !p.unpaid() && !late {
+		return nil, notAwaited(p)
 	}
 	paid, problem := in.check(p)
 	if problem != nil {
-		return Payment{}, problem
+		return nil, problem
 	}
 	notify := p.app.WebhookURL != ""
-	if notify && !s.roomForDelivery() {
-		return Payment{}, &Error{Code: CodeStorageFull, Message: "the cap of pending webhook deliveries is reached; " +
-			"raise Config.MaxDeliveries or let the clock run"}
+	if notify {
+		if problem := b.webhooks.makeRoom(); problem != nil {
+			return nil, problem
+		}
 	}
 	if in.payer != "" {
-		if problem := s.namePayer(p, in.payer); problem != nil {
-			return Payment{}, problem
+		if problem := b.setPayer(p, in.payer); problem != nil {
+			return nil, problem
 		}
 	}
 	p.Method, p.PaidAmount = in.method, paid
-	p.Status, p.DepositedAt = StatusProgress, s.clock.now()
+	p.Status, p.DepositedAt = StatusProgress, b.clock.now()
 	p.app.push(p)
-	s.record(p, EventDeposit, fmt.Sprintf("%.*s paid %d by %s", maxNameLength, cmp.Or(s.shownPayer(p), "somebody"), paid, in.method))
+	b.record(p, EventDeposit, fmt.Sprintf("%.*s paid %d by %s", maxNameLength, cmp.Or(b.shownPayer(p), "somebody"), paid, in.method))
 	if notify {
-		s.beginRun(s.newDelivery(p))
+		b.webhooks.notify(p)
 	}
-	render(p)
-	return p.export(), nil
+	return p, nil
 }
 
-// shownPayer is the payer for a text that is cut after maxNameLength characters: no half
-// of a token may be left at the cut, where nothing would know it again.
-func (s *Server) shownPayer(p *payment) string {
-	if len(p.Payer) <= maxNameLength {
-		return p.Payer
+// givePayer is [Server.GivePayer].
+func (b *book) givePayer(id, payer string, amount int64) (*payment, *Error) {
+	name, err := checkName(payer, maxNameLength)
+	if err != nil {
+		return nil, invalidParameter("payer", err.Error())
 	}
-	return s.log.tokens.First(p.Payer, maxNameLength*utf8.UTFMax)
+	if b.timers.closed {
+		return nil, serverClosed()
+	}
+	p, problem := b.find(id)
+	switch {
+	case problem != nil:
+		return nil, problem
+	case !p.unpaid():
+		return nil, notAwaited(p)
+	case p.Amount != 0 && amount != 0:
+		return nil, invalidParameter("amount", "must be left out: this payment has a fixed price")
+	case p.Amount == 0 && amount < 1:
+		return nil, invalidParameter("amount", "must be at least 1: the payment was created without one, so the payer chooses")
+	}
+	if problem := b.setPayer(p, name); problem != nil {
+		return nil, problem
+	}
+	p.PayerAmount, p.Status = amount, StatusWaiting
+	b.payers.add(p, b.awaitsDeposit)
+	b.record(p, EventPayer, fmt.Sprintf("%s will pay %d", name, p.AmountDue()))
+	return p, nil
+}
+
+// setPayer stores the payer's name, within the cap of all texts.
+func (b *book) setPayer(p *payment, name string) *Error {
+	grown := max(0, len(name)-len(p.Payer))
+	if b.bytes+grown > maxStoredBytes {
+		return b.full()
+	}
+	b.bytes += grown
+	p.Payer = name
+	return nil
+}
+
+// awaitsDeposit reports whether a notification may pay a payment whose payer is known.
+func (b *book) awaitsDeposit(p *payment) bool {
+	return p.Status == StatusWaiting || p.Status == StatusExpired && b.cfg.LateDeposit
+}
+
+// notAwaited says why a payment accepts no deposit and no payer any more.
+func notAwaited(p *payment) *Error {
+	if p.Status == StatusExpired {
+		return &Error{Code: CodePaymentExpired, Message: "nobody paid this payment in time, so it has expired; " +
+			"create another payment (Config.LateDeposit would take a late deposit)"}
+	}
+	return &Error{Code: CodePaymentAlreadyPaid, Message: "a deposit for this payment was recognized before; " +
+		"create another payment"}
 }

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
@@ -115,6 +116,16 @@ func asError(problem *Error) error {
 	}
 	return problem
 }
+
+// problemIn is the problem in an error that asError has made.
+func problemIn(err error) *Error {
+	var problem *Error
+	_ = errors.As(err, &problem)
+	return problem
+}
+
+// asProblem is problemIn for a method with a result.
+func asProblem[T any](result T, err error) (T, *Error) { return result, problemIn(err) }
 
 func invalidJSON(msg string) *Error { return &Error{Code: CodeInvalidJSON, Message: msg} }
 

@@ -4,13 +4,13 @@ import "context"
 
 // AwaitChange and Generation are what pages wait with.
 func (s *Server) AwaitChange(ctx context.Context, seen uint64) (uint64, bool) {
-	return s.awaitChange(ctx, seen)
+	return s.changes.await(ctx, seen)
 }
 
 // Generation counts the changes so far.
 func (s *Server) Generation() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.changes.mu.Lock()
+	defer s.changes.mu.Unlock()
 	return s.changes.generation
 }
 

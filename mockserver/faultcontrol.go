@@ -91,7 +91,7 @@ func (s *Server) postFault(body []byte) *Error {
 	if problem := decodeStrict(body, &in); problem != nil {
 		return problem
 	}
-	return s.addFault(in.fault())
+	return s.faults.add(in.fault())
 }
 
 func (in *faultJSON) fault() Fault {

@@ -50,9 +50,9 @@ const (
 	maxFaultEvents = 10_000
 )
 
-// faults is a server's present plan.
+// faults are a server's current plan and what it did. They have a lock of their own.
 type faults struct {
-	on   atomic.Bool   // whether there is any fault: all that an untroubled request asks
+	on   atomic.Bool   // whether any fault is set: all that a request without faults asks
 	stop chan struct{} // closed when the server closes
 
 	mu    sync.Mutex
@@ -62,39 +62,32 @@ type faults struct {
 	log   map[string][]FaultEvent
 
 	stopping sync.Once
-
-	// held is the webhook that the next one is to overtake, guarded by Server.mu.
-	held *event
 }
 
 func newFaults() *faults {
 	return &faults{stop: make(chan struct{}), calls: map[string]uint64{}, log: map[string][]FaultEvent{}}
 }
 
-// SetFaults replaces all faults, counts calls from 1 again and empties the fault log.
-// The zero Faults ends all trouble. The error is an [*Error] that names the field.
-func (s *Server) SetFaults(f Faults) error {
+// set replaces all faults, and counts and logs from the beginning.
+func (p *faults) set(f Faults) *Error {
 	if problem := f.check(); problem != nil {
 		return problem
 	}
-	s.faults.set(f)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan, p.since = f.clone(), make([]uint64, len(f.Rules))
+	p.calls, p.log = map[string]uint64{}, map[string][]FaultEvent{}
+	p.on.Store(len(f.Rules) > 0 || f.Rate > 0)
 	return nil
 }
 
-// AddFault adds a rule after those that are there. The error is an [*Error] that names
-// the field; at 1000 rules it is [CodeStorageFull].
-func (s *Server) AddFault(f Fault) error {
-	if problem := s.addFault(f); problem != nil {
-		return problem
-	}
-	return nil
-}
+func (p *faults) clear() { _ = p.set(Faults{}) } // no faults are never refused
 
-func (s *Server) addFault(f Fault) *Error {
+// add adds a rule after those that are set.
+func (p *faults) add(f Fault) *Error {
 	if problem := f.check(); problem != nil {
 		return problem
 	}
-	p := s.faults
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.plan.Rules) >= maxFaultRules {
@@ -106,20 +99,7 @@ func (s *Server) addFault(f Fault) *Error {
 	return nil
 }
 
-// ClearFaults ends all trouble and empties the fault log. What was delayed before still
-// comes late.
-func (s *Server) ClearFaults() { s.faults.set(Faults{}) }
-
-// set replaces everything by faults that are checked.
-func (p *faults) set(f Faults) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.plan, p.since = f.clone(), make([]uint64, len(f.Rules))
-	p.calls, p.log = map[string]uint64{}, map[string][]FaultEvent{}
-	p.on.Store(len(f.Rules) > 0 || f.Rate > 0)
-}
-
-// setChance replaces what comes by chance and keeps the rules.
+// setChance replaces the faults that come by chance and keeps the rules.
 func (p *faults) setChance(f Faults) *Error {
 	if problem := f.check(); problem != nil {
 		return problem
@@ -133,28 +113,44 @@ func (p *faults) setChance(f Faults) *Error {
 	return nil
 }
 
-// Faults returns a copy of the faults that are set.
-func (s *Server) Faults() Faults {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	return s.faults.plan.clone()
+// current returns a copy of the faults that are set.
+func (p *faults) current() Faults {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plan.clone()
 }
 
-// FaultLog returns what faults did, sorted by operation (in the order of
-// [FaultOperations]) and number of the call, at most the last 10,000 of each
-// operation. The same faults and the same calls make the same log.
-func (s *Server) FaultLog() []FaultEvent {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
+// entries returns the fault log, sorted by operation and call.
+func (p *faults) entries() []FaultEvent {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var list []FaultEvent
 	for _, op := range faultOperations {
-		log := s.faults.log[op]
+		log := p.log[op]
 		list = append(list, log[max(0, len(log)-maxFaultEvents):]...)
 	}
 	return list
 }
 
-// decide counts a call of op and tells which fault strikes it, nil for none.
+// wait waits for d in real time. It is false when the server closes first; given
+// ends the wait too.
+func (p *faults) wait(d time.Duration, given <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-given:
+		return true
+	case <-p.stop:
+		return false
+	}
+}
+
+// close ends all waits.
+func (p *faults) close() { p.stopping.Do(func() { close(p.stop) }) }
+
+// decide counts a call of op and returns the fault that strikes it, nil for none.
 func (p *faults) decide(op string) *Fault {
 	if !p.on.Load() {
 		return nil

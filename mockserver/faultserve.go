@@ -8,51 +8,43 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 )
 
-// sent is what a client got of a call that a fault has struck.
-type sent struct {
-	fault  string
-	status int // 0: no answer at all
-	body   []byte
-}
-
-// serveFaulty answers a call that a fault has struck. The log comes before whatever
-// the client sees, and tells both: what the service answered, or would have, and what
-// was sent.
-func (s *Server) serveFaulty(w http.ResponseWriter, c *call, arrived time.Time, route *apiRoute, problem *Error, f *Fault) {
+// serveFaulty answers a call that a fault has struck. The log comes before anything that
+// the client sees, and holds both: what the service answered, and what was sent.
+func serveFaulty(s *Server, w http.ResponseWriter, c *call, arrived time.Time, route *apiRoute, problem *Error, f *Fault) {
 	if f.Kind == faultDelayBefore && !s.faults.wait(f.Delay, nil) {
-		s.log.add(arrived, c, reply{}, &sent{fault: f.String() + ": the server was closed meanwhile, nothing was done"})
+		s.log.add(c.struck(arrived, reply{}, sent{fault: f.String() + ": the server was closed meanwhile, nothing was done"}))
 		hangUp(w, false)
 		return
 	}
 	switch f.Kind {
 	case faultDropBefore, faultResetBefore:
-		s.log.add(arrived, c, reply{}, &sent{fault: f.String() + ": nothing was done"})
+		s.log.add(c.struck(arrived, reply{}, sent{fault: f.String() + ": nothing was done"}))
 		hangUp(w, f.Kind == faultResetBefore)
 		return
 	case faultStatusBefore:
-		refused := s.refusal(c, f)
-		s.log.add(arrived, c, reply{}, &sent{f.String() + ": nothing was done", refused.status, refused.body})
+		refused := refusal(s, c, f)
+		s.log.add(c.struck(arrived, reply{}, sent{f.String() + ": nothing was done", refused.status, refused.body}))
 		refused.write(w)
 		return
 	}
-	s.sendFaulty(w, c, arrived, f, s.reply(c, route, problem))
+	sendFaulty(s, w, c, arrived, f, answerCall(s, c, route, problem))
 }
 
-// sendFaulty tells the client of what was done, badly.
-func (s *Server) sendFaulty(w http.ResponseWriter, c *call, arrived time.Time, f *Fault, answer reply) {
+// sendFaulty sends the client a damaged response to what was done.
+func sendFaulty(s *Server, w http.ResponseWriter, c *call, arrived time.Time, f *Fault, answer reply) {
 	out, kind := answer, f.Kind
 	if kind == faultCut && len(answer.body) == 0 {
 		kind = faultDropAfter // there is nothing to cut
 	}
 	switch kind {
 	case faultDropAfter, faultResetAfter:
-		s.log.add(arrived, c, answer, &sent{fault: f.String() + ": dropped after the commit"})
+		s.log.add(c.struck(arrived, answer, sent{fault: f.String() + ": dropped after the commit"}))
 		hangUp(w, kind == faultResetAfter)
 		return
 	case faultCut:
 		out.body = answer.body[:min(f.Bytes, len(answer.body)-1)]
 	case faultStatusAfter:
-		out = s.refusal(c, f)
+		out = refusal(s, c, f)
 	case faultMalformed:
 		out.status, out.body = http.StatusOK, answer.body[:len(answer.body)/2]
 		if len(out.body) == 0 {
@@ -63,7 +55,7 @@ func (s *Server) sendFaulty(w http.ResponseWriter, c *call, arrived time.Time, f
 	case faultContentType:
 		out.contentType = "text/plain; charset=utf-8"
 	}
-	s.log.add(arrived, c, answer, &sent{f.String() + ": answered so after the commit", out.status, out.body})
+	s.log.add(c.struck(arrived, answer, sent{f.String() + ": answered so after the commit", out.status, out.body}))
 	switch kind {
 	case faultCut:
 		out.writeHead(w, len(answer.body))
@@ -71,7 +63,7 @@ func (s *Server) sendFaulty(w http.ResponseWriter, c *call, arrived time.Time, f
 		_ = http.NewResponseController(w).Flush()
 		hangUp(w, false)
 	case faultDrip:
-		s.drip(w, c, out, f.Delay)
+		drip(s, w, c, out, f.Delay)
 	case faultDelayAfter:
 		s.faults.wait(f.Delay, c.Context().Done())
 		out.write(w)
@@ -80,36 +72,18 @@ func (s *Server) sendFaulty(w http.ResponseWriter, c *call, arrived time.Time, f
 	}
 }
 
-// faultPage is what a proxy in front of a service likes to answer.
+// faultPage is a typical answer of a proxy in front of a service.
 const faultPage = "<!DOCTYPE html>\n<html><head><title>One moment</title></head><body><h1>One moment, please</h1></body></html>\n"
 
-// refusal is an error that no endpoint has made, in the application's own words.
-func (s *Server) refusal(c *call, f *Fault) reply {
-	out := s.dialect(c).failure(&Error{Code: CodeFaultInjected, Message: "a fault rule answers this call: " + f.String()})
+// refusal is an error that no endpoint has made, in the application's dialect.
+func refusal(s *Server, c *call, f *Fault) reply {
+	out := dialectOf(s, c).failure(&Error{Code: CodeFaultInjected, Message: "a fault rule answers this call: " + f.String()})
 	out.status, out.retryAfter = f.Status, f.RetryAfter
 	return out
 }
 
-// wait lets d pass in real time. It is false when the server closes before; given
-// ends the wait as well.
-func (p *faults) wait(d time.Duration, given <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-given:
-		return true
-	case <-p.stop:
-		return false
-	}
-}
-
-// close ends all waits.
-func (p *faults) close() { p.stopping.Do(func() { close(p.stop) }) }
-
 // drip sends the body byte by byte, the last one after d.
-func (s *Server) drip(w http.ResponseWriter, c *call, out reply, d time.Duration) {
+func drip(s *Server, w http.ResponseWriter, c *call, out reply, d time.Duration) {
 	out.writeHead(w, len(out.body))
 	if inMemory, ok := w.(*direct.Writer); ok {
 		_, _ = inMemory.Write(out.body)
@@ -137,7 +111,7 @@ func hangUp(w http.ResponseWriter, reset bool) {
 	}
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // HTTP/2, or somebody else's writer: the nearest there is
+		panic(http.ErrAbortHandler) // HTTP/2, or another writer: the closest there is
 	}
 	if tcp, ok := rawConn(conn).(*net.TCPConn); ok && reset {
 		_ = tcp.SetLinger(0) // the connection is given up either way

@@ -48,7 +48,7 @@ func (v *visit) checkoutPayer() {
 		v.showCheckout(p, v.payerForm(p, in), http.StatusUnprocessableEntity)
 		return
 	}
-	switch _, problem := v.server.givePayer(p.ID, in.name, in.amount); {
+	switch _, problem := asProblem(v.server.GivePayer(p.ID, in.name, in.amount)); {
 	case problem == nil:
 		v.goTo(page)
 	case problem.Code == CodePaymentAlreadyPaid || in.wrong():

@@ -67,12 +67,12 @@ func (s *Server) doApplication(c *dashCall) (dashDone, *Error) {
 	if c.id == "" && s.knowsToken(a.Token) {
 		return dashDone{}, invalidParameter("token", "belongs to an application already: edit that one, or choose another token")
 	}
-	_, problem := s.saveApplication(a)
+	_, problem := saveApplication(s, a)
 	return dashDone{to: "ui/applications", said: "application"}, problem
 }
 
 func (s *Server) knowsToken(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.apps[token] != nil
+	return s.apps.byToken[token] != nil
 }

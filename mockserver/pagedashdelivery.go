@@ -21,7 +21,7 @@ func (s *Server) dashDeliveries(c *dashCall) (any, *Error) {
 		view.Status = ""
 	}
 	counts := s.countDeliveries()
-	total := len(s.deliveries)
+	total := len(s.sender.deliveries)
 	if view.Status != "" {
 		total = int(counts[DeliveryStatus(view.Status)])
 	}
@@ -33,8 +33,8 @@ func (s *Server) dashDeliveries(c *dashCall) (any, *Error) {
 	pager, from, to := web.NewPager(c.Request, total, dashPageSize)
 	view.Pager = pager
 	met := 0
-	for i := len(s.deliveries) - 1; i >= 0 && met < to; i-- {
-		d := s.deliveries[i]
+	for i := len(s.sender.deliveries) - 1; i >= 0 && met < to; i-- {
+		d := s.sender.deliveries[i]
 		if view.Status != "" && string(d.status) != view.Status {
 			continue
 		}
@@ -47,14 +47,14 @@ func (s *Server) dashDeliveries(c *dashCall) (any, *Error) {
 
 func (s *Server) countDeliveries() map[DeliveryStatus]int64 {
 	counts := map[DeliveryStatus]int64{}
-	for _, d := range s.deliveries {
+	for _, d := range s.sender.deliveries {
 		counts[d.status]++
 	}
 	return counts
 }
 
 func (s *Server) anyWebhook() bool {
-	return slices.ContainsFunc(s.appOrder, func(a *application) bool { return a.WebhookURL != "" })
+	return slices.ContainsFunc(s.apps.list, func(a *application) bool { return a.WebhookURL != "" })
 }
 
 // dashDelivery is a delivery with its attempts, newest first. The caller holds s.mu.
@@ -65,7 +65,7 @@ func (s *Server) dashDelivery(d *delivery) web.DashDelivery {
 		CanResend: d.payment.app.WebhookURL != "" || d.payment.Status == StatusComplete,
 	}
 	if d.next != nil {
-		view.Wait, view.Waits = s.dashWait(d.next.at), true
+		view.Wait, view.Waits = s.dashWait(d.next.At), true
 	}
 	for i, a := range slices.Backward(d.attempts) {
 		view.Attempts = append(view.Attempts, web.DashAttempt{
@@ -101,23 +101,12 @@ func (s *Server) dashNext() *web.DashNext {
 
 // dashWaiting are the attempts to come, the soonest first, at most n.
 func (s *Server) dashWaiting(n int) []web.DashNext {
-	var soonest []*event
-	for _, e := range s.events.heap {
-		if e.delivery == nil || e.attempt != nil {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(soonest, e, compareEvents)
-		if i < n {
-			soonest = slices.Insert(soonest, i, e)
-			soonest = soonest[:min(n, len(soonest))]
-		}
-	}
+	soonest := s.sender.waiting(n)
 	list := make([]web.DashNext, len(soonest))
-	for i, e := range soonest {
-		p := e.delivery.payment
+	for i, d := range soonest {
+		p := d.payment
 		list[i] = web.DashNext{
-			PaymentID: p.ID, Title: s.dashTitle(p), Number: e.delivery.run + 1, Of: len(waits),
-			Wait: s.dashWait(e.at),
+			PaymentID: p.ID, Title: s.dashTitle(p), Number: d.begun + 1, Of: len(waits), Wait: s.dashWait(d.next.At),
 		}
 	}
 	return list
@@ -126,11 +115,4 @@ func (s *Server) dashWaiting(n int) []web.DashNext {
 // dashWait is how long it is until an event.
 func (s *Server) dashWait(at time.Time) web.Wait {
 	return web.Wait{Due: at, Left: at.Sub(s.clock.now())}
-}
-
-func compareEvents(a, b *event) int {
-	if c := a.at.Compare(b.at); c != 0 {
-		return c
-	}
-	return int(a.seq) - int(b.seq) //nolint:gosec // a count of events, far from 2^63
 }

@@ -85,7 +85,7 @@ func (s *Server) doFault(c *dashCall) (dashDone, *Error) {
 		}
 	}
 	if problem == nil {
-		problem = s.addFault(f)
+		problem = s.faults.add(f)
 		s.tellChange()
 	}
 	return dashDone{said: "fault"}, problem

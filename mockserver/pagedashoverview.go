@@ -14,6 +14,6 @@ func (s *Server) dashOverview(*dashCall) (any, *Error) {
 	view.Recent = s.paymentsFrom(0, maxDashRecent, "")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	view.Next, view.Webhook, view.Products = s.dashNext(), s.anyWebhook(), len(s.products)
+	view.Next, view.Webhook, view.Products = s.dashNext(), s.anyWebhook(), len(s.store.products)
 	return view, nil
 }

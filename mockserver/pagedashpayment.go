@@ -9,13 +9,13 @@ import (
 
 // dashPayment is the page of one payment.
 func (s *Server) dashPayment(c *dashCall) (any, *Error) {
-	events, problem := s.timeline(c.id)
+	events, problem := asProblem(s.Timeline(c.id))
 	if problem != nil {
 		return nil, problem
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, problem := s.anyPayment(c.id)
+	p, problem := s.book.find(c.id)
 	if problem != nil {
 		return nil, problem
 	}
@@ -62,7 +62,9 @@ func (s *Server) doPay(c *dashCall) (dashDone, *Error) {
 	if given {
 		in.amount = &amount
 	}
-	_, problem = s.recognise(c.id, in, func(*payment) {})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, problem = s.book.recognize(c.id, in)
 	return dashDone{said: "paid"}, problem
 }
 
@@ -70,7 +72,7 @@ func (s *Server) doPay(c *dashCall) (dashDone, *Error) {
 func (s *Server) doPayer(c *dashCall) (dashDone, *Error) {
 	amount, _, problem := c.whole("amount")
 	if problem == nil {
-		_, problem = s.givePayer(c.id, c.value("payer"), amount)
+		_, problem = asProblem(s.GivePayer(c.id, c.value("payer"), amount))
 	}
 	return dashDone{said: "payer"}, problem
 }
@@ -81,10 +83,10 @@ func (s *Server) doResend(c *dashCall) (dashDone, *Error) {
 	if p, ok := s.Payment(c.id); ok && p.Status == StatusComplete {
 		done.said = "settled" // interface §6.5: nothing is sent
 	}
-	return done, s.resendAny(c.id)
+	return done, problemIn(s.Resend(c.id))
 }
 
 // doDeliver sends the waiting attempt of a payment at once.
 func (s *Server) doDeliver(c *dashCall) (dashDone, *Error) {
-	return dashDone{said: "delivering"}, s.deliverNow(c.id)
+	return dashDone{said: "delivering"}, problemIn(s.DeliverNow(c.id))
 }

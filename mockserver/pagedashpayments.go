@@ -38,12 +38,12 @@ func (s *Server) countPayments() (counts []web.DashCount, total int) {
 	byStatus := map[Status]int64{}
 	for more := true; more; {
 		s.mu.Lock()
-		s.expire()
-		end := min(total+dashScan, len(s.order))
-		for _, p := range s.order[total:end] {
+		s.book.expire()
+		end := min(total+dashScan, len(s.book.list))
+		for _, p := range s.book.list[total:end] {
 			byStatus[p.Status]++
 		}
-		total, more = end, end < len(s.order)
+		total, more = end, end < len(s.book.list)
 		s.mu.Unlock()
 	}
 	for _, status := range dashStatuses {
@@ -56,7 +56,7 @@ func (s *Server) countPayments() (counts []web.DashCount, total int) {
 // newest first, leaving out the newest skip.
 func (s *Server) paymentsFrom(skip, n int, status Status) (rows []web.DashRow) {
 	s.mu.Lock()
-	order := s.order // it only ever grows
+	order := s.book.list // it only ever grows
 	s.mu.Unlock()
 	for end := len(order); end > 0 && len(rows) < n; end -= dashScan {
 		s.mu.Lock()

@@ -15,8 +15,8 @@ func (s *Server) dashPhone(*dashCall) (any, *Error) {
 	view := web.DashPhone{Banks: dashBanks()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expire()
-	for _, p := range slices.Backward(s.order[max(0, len(s.order)-dashScan):]) {
+	s.book.expire()
+	for _, p := range slices.Backward(s.book.list[max(0, len(s.book.list)-dashScan):]) {
 		if p.Status == StatusWaiting && len(view.Waiting) < maxDashWaiting {
 			view.Waiting = append(view.Waiting, s.dashRow(p))
 		}
@@ -69,7 +69,7 @@ func (s *Server) doNotify(c *dashCall) (dashDone, *Error) {
 
 // doUpload plays the phone with a notification of any wording, from any app.
 func (s *Server) doUpload(c *dashCall) (dashDone, *Error) {
-	n, err := s.playPhone(Notification{
+	n, err := playPhone(s, Notification{
 		Package: c.value("package"), Title: c.text("title"), Subtitle: c.text("subtitle"), Text: c.text("text"),
 	})
 	switch {

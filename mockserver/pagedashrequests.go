@@ -37,7 +37,7 @@ func (s *Server) watchRequests() {
 func (s *Server) tellChange() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.changed()
+	s.changes.note()
 }
 
 func (l *requestLog) len() int {

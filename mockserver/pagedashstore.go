@@ -10,15 +10,15 @@ import (
 func (s *Server) dashStore(c *dashCall) (any, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pager, from, to := web.NewPager(c.Request, len(s.products), dashPageSize)
+	pager, from, to := web.NewPager(c.Request, len(s.store.products), dashPageSize)
 	view := web.DashStore{Pager: pager}
-	for _, app := range s.appOrder {
+	for _, app := range s.apps.list {
 		view.Applications = append(view.Applications, app.Name)
 	}
-	for _, p := range slices.Backward(s.products[len(s.products)-to : len(s.products)-from]) {
+	for _, p := range slices.Backward(s.store.products[len(s.store.products)-to : len(s.store.products)-from]) {
 		view.Products = append(view.Products, s.dashProduct(p))
 	}
-	if p, problem := s.product(c.param("edit")); problem == nil {
+	if p, problem := s.store.product(c.param("edit")); problem == nil {
 		view.Edit = s.dashProduct(p)
 	}
 	return view, nil
@@ -28,13 +28,13 @@ func (s *Server) dashStore(c *dashCall) (any, *Error) {
 func (s *Server) dashUsers(c *dashCall) (any, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pager, from, to := web.NewPager(c.Request, len(s.users), dashPageSize)
+	pager, from, to := web.NewPager(c.Request, len(s.store.users), dashPageSize)
 	view := web.DashUsers{Pager: pager}
-	for _, u := range slices.Backward(s.users[len(s.users)-to : len(s.users)-from]) {
+	for _, u := range slices.Backward(s.store.users[len(s.store.users)-to : len(s.store.users)-from]) {
 		view.Users = append(view.Users, s.dashUser(u))
 	}
-	if i := s.userIndex(c.param("edit")); i >= 0 {
-		view.Edit = s.dashUser(s.users[i])
+	if i := s.store.userIndex(c.param("edit")); i >= 0 {
+		view.Edit = s.dashUser(s.store.users[i])
 	}
 	return view, nil
 }
@@ -54,10 +54,10 @@ func (s *Server) doProduct(c *dashCall) (dashDone, *Error) {
 		return dashDone{}, problem
 	}
 	old := s.productOf(c.value("id"))
-	p, problem := s.saveProduct(Product{
+	p, problem := asProblem(s.SaveProduct(Product{
 		ID: c.value("id"), Application: c.value("application"), Price: price,
 		Name: s.log.keepHidden(c.value("name"), old.Name), Icon: s.log.keepHidden(c.value("icon"), old.Icon),
-	})
+	}))
 	return dashDone{to: "ui/store#product-" + p.ID, said: "product"}, problem
 }
 
@@ -65,18 +65,18 @@ func (s *Server) doProduct(c *dashCall) (dashDone, *Error) {
 func (s *Server) productOf(id string) Product {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p, problem := s.product(id); problem == nil {
+	if p, problem := s.store.product(id); problem == nil {
 		return p.Product
 	}
 	return Product{}
 }
 
 func (s *Server) doProductDelete(c *dashCall) (dashDone, *Error) {
-	return dashDone{said: "product-deleted"}, s.deleteProduct(c.id)
+	return dashDone{said: "product-deleted"}, problemIn(s.DeleteProduct(c.id))
 }
 
 // doUser saves a user of the store.
 func (s *Server) doUser(c *dashCall) (dashDone, *Error) {
-	_, problem := s.saveStoreUser(StoreUser{ID: c.value("id"), Name: c.value("name")})
+	_, problem := asProblem(s.SaveStoreUser(StoreUser{ID: c.value("id"), Name: c.value("name")}))
 	return dashDone{to: "ui/users", said: "user"}, problem
 }

@@ -10,7 +10,7 @@ import (
 func (s *Server) dashUnmatched(c *dashCall) (any, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.expire()
+	s.book.expire()
 	list := s.phone.unmatched
 	pager, from, to := web.NewPager(c.Request, len(list), dashPageSize)
 	view := web.DashUnmatched{Dropped: int64(s.phone.dropped), Pager: pager}
@@ -19,7 +19,7 @@ func (s *Server) dashUnmatched(c *dashCall) (any, *Error) {
 		n.Reason = string(u.Reason)
 		d := web.DashDeposit{DashNotification: n, Payer: s.log.redact(u.Payer), Amount: u.Amount}
 		for _, id := range u.Candidates {
-			if p := s.payments[id]; p != nil {
+			if p := s.book.byID[id]; p != nil {
 				d.Candidates = append(d.Candidates, s.dashRow(p))
 			}
 		}
@@ -41,10 +41,10 @@ func (s *Server) doAssign(c *dashCall) (dashDone, *Error) {
 	if id == "" {
 		return dashDone{}, invalidParameter("other", "is required: choose a candidate or enter the id of a payment")
 	}
-	_, problem = s.resolveUnmatched(c.id, id, amount, func(*payment) {})
+	_, problem = asProblem(s.ResolveUnmatched(c.id, id, amount))
 	return dashDone{to: "ui/payments/" + id, said: "assigned"}, problem
 }
 
 func (s *Server) doDismiss(c *dashCall) (dashDone, *Error) {
-	return dashDone{said: "dismissed"}, s.dismissUnmatched(c.id)
+	return dashDone{said: "dismissed"}, problemIn(s.DismissUnmatched(c.id))
 }

@@ -73,7 +73,7 @@ func (s *stream) run() {
 func (s *stream) awaitOrBeat(seen uint64) (uint64, bool) {
 	ctx, cancel := context.WithTimeout(s.Context(), heartbeat)
 	defer cancel()
-	return s.server.awaitChange(ctx, seen)
+	return s.server.changes.await(ctx, seen)
 }
 
 func (s *stream) send(text string) bool {
@@ -100,9 +100,9 @@ func (s *stream) pause() bool {
 // beginStream counts a stream, so that Close can wait for it. It is false at the cap and
 // once the server is closed.
 func (s *Server) beginStream() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed || s.changes.streams >= maxStreams {
+	s.changes.mu.Lock()
+	defer s.changes.mu.Unlock()
+	if s.changes.closed || s.changes.streams >= maxStreams {
 		return false
 	}
 	s.changes.streams++
@@ -111,8 +111,8 @@ func (s *Server) beginStream() bool {
 }
 
 func (s *Server) endStream() {
-	s.mu.Lock()
+	s.changes.mu.Lock()
 	s.changes.streams--
-	s.mu.Unlock()
+	s.changes.mu.Unlock()
 	s.running.Done()
 }

@@ -2,13 +2,11 @@ package mockserver
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
@@ -45,7 +43,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	v := &visit{Request: r, server: s, w: w}
-	if problem, key := s.guard(w, r); problem != nil {
+	if problem, key := guard(s, w, r); problem != nil {
 		v.refuseStranger(control, problem, key)
 		return true
 	}
@@ -72,59 +70,6 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 		v.refuse(http.StatusNotFound, "refused.notfound")
 	}
 	return true
-}
-
-func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
-
-// matchPath also notes the parts of the path that stand in braces.
-func matchPath(pattern string, r *http.Request) bool {
-	wanted, given := strings.Split(pattern, "/"), strings.Split(r.URL.Path, "/")
-	if len(wanted) != len(given) {
-		return false
-	}
-	for i, part := range wanted {
-		name, isName := strings.CutPrefix(part, "{")
-		switch {
-		case isName && given[i] != "":
-			r.SetPathValue(strings.TrimSuffix(name, "}"), given[i])
-		case part != given[i]:
-			return false
-		}
-	}
-	return true
-}
-
-// origins refuses what a browser sends for another site. Clients that are no browsers
-// send none of the headers that it looks at.
-var origins = http.NewCrossOriginProtection()
-
-// guard keeps other sites from acting through the browser of somebody who runs a mock. A
-// foreign name that leads to the loopback address (DNS rebinding) shows in the Host. The
-// direct transport has no browser at its other end, and takes any host. The key is that
-// of the text for people.
-func (s *Server) guard(w http.ResponseWriter, r *http.Request) (problem *Error, key string) {
-	if _, inMemory := w.(*direct.Writer); !inMemory && !s.cfg.AllowRemote && !localHost(r.Host) {
-		return &Error{Code: CodeForbidden, Message: "the Host of the request is not a name of this machine; " +
-			"use the address that the mock prints, or set Config.AllowRemote"}, "refused.host"
-	}
-	if err := origins.Check(r); err != nil {
-		return &Error{Code: CodeForbidden, Message: "a browser sent this for another site; " +
-			"use the mock's own pages, or a client that is no browser"}, "refused.origin"
-	}
-	return nil, ""
-}
-
-// localHost knows loopback names and addresses: without AllowRemote the server listens
-// on nothing else. A client without a Host is no browser.
-func localHost(hostport string) bool {
-	if strings.HasPrefix(hostport, "127.0.0.1:") {
-		return true // the usual one, without parsing: no name has a colon in it
-	}
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
-	}
-	return host == "" || isLoopback(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
 // refuseStranger words a refusal for the control API, and for a page.

@@ -127,7 +127,7 @@ func (v *visit) storeBuy(at shop) {
 // buyFrom is buy for a product that stands in the store of this application.
 func (s *Server) buyFrom(app, product, user string) (Payment, *Error) {
 	s.mu.Lock()
-	sold, problem := s.product(product)
+	sold, problem := s.store.product(product)
 	if problem == nil && sold.app.Name != app {
 		problem = &Error{Code: CodeProductNotFound, Message: "this store does not sell it; look into the other stores"}
 	}
@@ -135,7 +135,7 @@ func (s *Server) buyFrom(app, product, user string) (Payment, *Error) {
 	if problem != nil {
 		return Payment{}, problem
 	}
-	return s.buy(product, user)
+	return asProblem(s.Buy(product, user))
 }
 
 // forUser is the address of the store for a user.

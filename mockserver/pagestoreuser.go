@@ -73,7 +73,7 @@ func (v *visit) storeUser(at shop) {
 		v.showStore(at, e, http.StatusUnprocessableEntity)
 		return
 	}
-	saved, problem := v.server.saveStoreUser(StoreUser{ID: e.id, Name: e.name})
+	saved, problem := asProblem(v.server.SaveStoreUser(StoreUser{ID: e.id, Name: e.name}))
 	switch {
 	case problem == nil:
 		v.goTo(at.forUser(saved.ID))

@@ -9,7 +9,7 @@ import (
 
 // Status is the status value of a payment (interface §3).
 //
-// The interface lists five stages and names two values. This mock maps them so:
+// The interface lists five stages and names two values. The mock maps the stages:
 //
 //	payment created, waiting for payer information  CREATED
 //	deposit being confirmed (payer known)           WAITING
@@ -17,7 +17,7 @@ import (
 //	payment complete                                COMPLETE
 //	unpaid for longer than [Config.Lifetime]        EXPIRED
 //
-// A deposit is taken in CREATED and in WAITING; nothing leaves COMPLETE.
+// A deposit is accepted in CREATED and in WAITING; nothing leaves COMPLETE.
 // [Config.StatusNames] spells the stages that the interface leaves open.
 type Status string
 
@@ -40,7 +40,7 @@ const (
 // DefaultMethod is the payment method of a deposit that names none.
 const DefaultMethod = "DEPOSIT"
 
-// Payment is what the service knows about one payment, a copy taken at the call.
+// Payment is what the service knows about one payment: a copy taken at the call.
 type Payment struct {
 	// ID is the payToken, the webhook's payment_id and the record's id: one
 	// lower-case UUID version 4.
@@ -55,7 +55,7 @@ type Payment struct {
 	Title string
 	// Icon is the https:// address given at creation; empty without one.
 	Icon string
-	// Items are what is paid for, in the order given at creation.
+	// Items are the things paid for, in the order given at creation.
 	Items []Item
 	// GameProduct is the id of the product for a payment of the game store
 	// (interface §1.5), empty for any other.
@@ -95,11 +95,11 @@ func (p Payment) AmountDue() int64 {
 	return p.PayerAmount
 }
 
-// unpaid reports whether a deposit is awaited.
+// unpaid reports whether the payment waits for a deposit.
 func (p *Payment) unpaid() bool { return p.Status == StatusCreated || p.Status == StatusWaiting }
 
 // payment is the stored form, guarded by Server.mu. Application, Items and
-// ExpiresAt follow from the rest: export fills them in.
+// ExpiresAt follow from the other fields: export fills them in.
 type payment struct {
 	Payment
 	app      *application
@@ -112,74 +112,24 @@ type payment struct {
 func (p *payment) export() Payment {
 	out := p.Payment
 	out.Application, out.Items = p.app.Name, p.items()
-	if lifetime := p.app.server.cfg.Lifetime; lifetime > 0 {
+	if lifetime := p.app.cfg.Lifetime; lifetime > 0 {
 		out.ExpiresAt = p.CreatedAt.Add(lifetime)
 	}
 	return out
-}
-
-// Payments returns a copy of every payment of every application, in the order of
-// creation.
-func (s *Server) Payments() []Payment {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expire()
-	list := make([]Payment, len(s.order))
-	for i, p := range s.order {
-		list[i] = p.export()
-	}
-	return list
-}
-
-// Payment returns a copy of one payment of any application. It is false when
-// there is none with this payToken.
-func (s *Server) Payment(payToken string) (Payment, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expire()
-	if p := s.payments[payToken]; p != nil {
-		return p.export(), true
-	}
-	return Payment{}, false
-}
-
-// push adds a payment that has reached PROGRESS to the queue of the poll.
-func (a *application) push(p *payment) {
-	// The polled half is given back before the slice grows over it.
-	if a.head > 1024 && a.head > len(a.waiting)/2 {
-		n := copy(a.waiting, a.waiting[a.head:])
-		clear(a.waiting[n:])
-		a.waiting, a.head = a.waiting[:n], 0
-	}
-	a.waiting = append(a.waiting, p)
-}
-
-// pop takes the payment that has been in PROGRESS for the longest time.
-func (a *application) pop() *payment {
-	for a.head < len(a.waiting) {
-		p := a.waiting[a.head]
-		a.waiting[a.head] = nil
-		a.head++
-		if p.Status == StatusProgress {
-			return p
-		}
-	}
-	a.waiting, a.head = a.waiting[:0], 0
-	return nil
 }
 
 // appendRecord appends the payment record (interface §2.2). Fields that the
 // payment does not have yet are absent.
 func (p *payment) appendRecord(b []byte) []byte { return p.appendRecordAs(b, p.Status) }
 
-// appendRecordAs renders the record as it reads in another stage.
+// appendRecordAs renders the record as in another stage.
 func (p *payment) appendRecordAs(b []byte, status Status) []byte {
 	b = append(b, `{"id":"`...)
 	b = append(b, p.ID...)
 	b = append(b, `","identifier":`...)
 	b = strictjson.AppendString(b, p.Identifier)
 	b = append(b, `,"status":"`...)
-	b = append(b, p.app.server.cfg.statusName(status)...)
+	b = append(b, p.app.cfg.statusName(status)...)
 	b = append(b, '"')
 	if status == StatusProgress || status == StatusComplete {
 		b = append(b, `,"method":`...)
@@ -199,10 +149,10 @@ func (p *payment) appendRecordAs(b []byte, status Status) []byte {
 	return append(b, '}')
 }
 
-// recordSize is a guess that spares the hot answers a second allocation.
+// recordSize is an estimate that saves the hot answers a second allocation.
 func (p *payment) recordSize() int { return 192 + len(p.Identifier) + len(p.metadata) }
 
-// size is what the texts of a payment take in memory.
+// size is how much memory the texts of a payment take.
 func (p *payment) size() int {
 	size := len(p.Identifier) + len(p.Title) + len(p.Icon) + len(p.metadata)
 	for _, icon := range p.icons {

@@ -16,17 +16,17 @@ import (
 
 // playPhone uploads a notification as the phone would, past the socket, and returns what
 // became of it: without an ID if the service has ignored it. An [*Error] says what was
-// refused; any other error tells of an answer that was lost.
+// refused; any other error means that the response was lost.
 //
 // The answer is in the dialect of the first application. So it is only asked whether it
 // is an error; what was kept is found by the notification's own id.
-func (s *Server) playPhone(n Notification) (Notification, error) {
+func playPhone(s *Server, n Notification) (Notification, error) {
 	id := uuid.NewString()
 	fields := map[string]string{"package": n.Package, "title": n.Title, "text": n.Text, "notification_id": id}
 	if n.Subtitle != "" {
 		fields["subtitle"] = n.Subtitle
 	}
-	answer, err := s.post("/mobile/deposit", fields)
+	answer, err := post(s, "/mobile/deposit", fields)
 	if err != nil {
 		return Notification{}, fmt.Errorf("mockserver: the answer to the notification was lost; look at Notifications: %w", err)
 	}
@@ -42,7 +42,7 @@ func (s *Server) playPhone(n Notification) (Notification, error) {
 }
 
 // post sends one request past the socket, like any client's, and returns the answer.
-func (s *Server) post(path string, body any) ([]byte, error) {
+func post(s *Server, path string, body any) ([]byte, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL()+path, bytes.NewReader(marshal(body)))
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ type reply struct {
 
 func (r *reply) write(w http.ResponseWriter) {
 	r.writeHead(w, len(r.body))
-	_, _ = w.Write(r.body) // the client may be gone; its payment is completed all the same
+	_, _ = w.Write(r.body) // the client may be gone; its payment is completed anyway
 }
 
 func (r *reply) writeHead(w http.ResponseWriter, length int) {

@@ -37,16 +37,15 @@ type Request struct {
 	Sent       string
 }
 
-// requestLog is a ring of the last requests. What it holds is raw: redacting at
-// the reading keeps it out of the way of the requests. Nothing but show lets an entry
-// out, and show redacts.
+// requestLog is a ring of the last requests. It holds them raw: redacting when they are
+// read costs the requests nothing. Only show lets an entry out, and show redacts.
 type requestLog struct {
 	tokens redact.Tokens
 	mu     sync.Mutex
 	ring   []logged
 	next   int
 	size   int
-	// added is how many there ever were.
+	// added is how many requests there ever were.
 	added uint64
 	// watcher is called once, at the next request; nil while nobody waits.
 	watcher atomic.Pointer[func()]
@@ -57,7 +56,14 @@ type logged struct {
 	method, path, query string
 	body, response      []byte
 	status              int
-	sent                *sent // nil: the answer
+	sent                *sent // nil: the client got the response
+}
+
+// sent is what a client got of a call that a fault has struck.
+type sent struct {
+	fault  string
+	status int // 0: no response at all
+	body   []byte
 }
 
 // redact takes the tokens out of a text.
@@ -67,14 +73,11 @@ func newRequestLog(size int) *requestLog {
 	return &requestLog{size: size}
 }
 
-func (l *requestLog) add(at time.Time, c *call, answer reply, fault *sent) {
-	if fault != nil {
-		fault.body = l.bounded(fault.body)
-	}
-	e := logged{
-		at: at, method: l.boundedText(c.Method),
-		path: l.boundedText(c.URL.EscapedPath()), query: l.boundedText(c.URL.RawQuery),
-		body: l.bounded(c.body), response: l.bounded(answer.body), status: answer.status, sent: fault,
+func (l *requestLog) add(e logged) {
+	e.method, e.path, e.query = l.boundedText(e.method), l.boundedText(e.path), l.boundedText(e.query)
+	e.body, e.response = l.bounded(e.body), l.bounded(e.response)
+	if e.sent != nil {
+		e.sent.body = l.bounded(e.sent.body)
 	}
 	defer l.tell()
 	l.mu.Lock()
@@ -97,8 +100,8 @@ func (l *requestLog) tell() {
 	}
 }
 
-// bounded cuts a long body. It redacts first, or half a token could be left at
-// the cut, where nothing would know it again.
+// bounded cuts a long body. It redacts first: half a token left at the cut would not be
+// recognized later.
 func (l *requestLog) bounded(body []byte) []byte {
 	if len(body) <= maxLogged {
 		return body

@@ -8,11 +8,16 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
 	tokenPrefix    = "test_"
 	maxTokenLength = 128
+	// maxNameLength is the longest name of a person, an application or a bank, in
+	// characters.
+	maxNameLength = 40
 )
 
 // checkToken keeps live tokens out of the mock, and tokens that a client could
@@ -93,4 +98,20 @@ func reachable(listener net.Addr) string {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 	}
 	return listener.String()
+}
+
+// checkName trims a name that people type and other people read.
+func checkName(name string, longest int) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "":
+		return "", errors.New("is required: send a text that is not blank")
+	case !utf8.ValidString(name):
+		return "", errors.New("must be valid UTF-8")
+	case utf8.RuneCountInString(name) > longest:
+		return "", fmt.Errorf("must be at most %d characters long", longest)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", errors.New("must not hold control characters")
+	}
+	return name, nil
 }

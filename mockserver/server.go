@@ -1,58 +1,47 @@
 package mockserver
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 )
 
-// Server is one payment service in memory, with its own applications, payments,
-// webhook deliveries and clock. Servers share nothing. All methods may be called
-// at once from any number of goroutines.
-type Server struct {
-	cfg   Config
-	clock clock
-	log   *requestLog
+// closeGrace is how long Close lets answers that are under way end. It is short,
+// because a connection that a client opened ahead of use counts as one too.
+const closeGrace = 50 * time.Millisecond
 
-	dialects atomic.Pointer[dialects]
-	faults   *faults
+// Server is one payment service in memory, with its own applications, payments,
+// webhook deliveries and clock. Servers share nothing. All methods are safe for
+// concurrent use.
+type Server struct {
+	cfg     Config
+	clock   clock
+	log     *requestLog
+	faults  *faults
+	changes changes
 
 	// moving is held by the one call that moves the clock.
 	moving chan struct{}
 
-	mu          sync.Mutex // guards everything below
-	apps        map[string]*application
-	appOrder    []*application // in the order of creation
-	payments    map[string]*payment
-	order       []*payment // in the order of creation
-	storedBytes int
-	phone       phone
-	products    []*product
-	users       []StoreUser
-	changes     changes
-
-	// expiring is the place in order of the first payment that may still expire,
-	// and expiry the event of that.
-	expiring int
-	expiry   *event
-
-	deliveries []*delivery // in the order of creation
-	responses  responses
-	events     eventQueue
-	flying     map[*attempt]struct{}
-	timer      *time.Timer // real clock only
-	closed     bool
+	mu     sync.Mutex // guards everything below; every exported method locks, calls one part, unlocks
+	timers timers
+	apps   directory
+	book   book
+	sender sender
+	phone  phone
+	store  gameStore
 
 	listener net.Listener
 	http     *http.Server
 
-	running sync.WaitGroup // attempts and the listener's goroutine
+	running sync.WaitGroup // attempts, streams and the listener's goroutine
 }
 
 // New makes a server that is complete but listens nowhere: use it through
@@ -60,28 +49,44 @@ type Server struct {
 // the field of cfg that is wrong. Call [Server.Close] when done.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
+	if cfg.WebhookTransport == nil {
+		cfg.WebhookTransport = newWebhookTransport()
+	}
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{
-		cfg:      cfg,
-		log:      newRequestLog(cfg.MaxRequests),
-		faults:   newFaults(),
-		moving:   make(chan struct{}, 1),
-		apps:     make(map[string]*application, len(cfg.Applications)),
-		payments: make(map[string]*payment),
-		flying:   make(map[*attempt]struct{}),
-	}
+	s := &Server{cfg: cfg, log: newRequestLog(cfg.MaxRequests), faults: newFaults(), moving: make(chan struct{}, 1)}
 	s.clock.begin(cfg.Clock)
+	s.assemble()
 	for i, app := range cfg.Applications {
-		if s.apps[app.Token] != nil {
+		if s.apps.byToken[app.Token] != nil {
 			return nil, fmt.Errorf("mockserver: Config.Applications[%d]: the same token is given twice", i)
 		}
-		if _, problem := s.saveApplication(app); problem != nil {
+		if _, problem := s.apps.save(app); problem != nil {
 			return nil, fmt.Errorf("mockserver: Config.Applications[%d]: %s", i, problem.Message)
 		}
 	}
 	return s, nil
+}
+
+// assemble gives each part of the state the parts that it uses.
+func (s *Server) assemble() {
+	tokens := &s.log.tokens
+	s.timers = timers{mu: &s.mu, clock: &s.clock}
+	s.apps.cfg, s.apps.changes, s.apps.tokens, s.apps.byToken = &s.cfg, &s.changes, tokens, map[string]*application{}
+	s.book = book{
+		cfg: &s.cfg, clock: &s.clock, timers: &s.timers, changes: &s.changes, tokens: tokens, webhooks: &s.sender,
+		byID: map[string]*payment{},
+	}
+	s.sender = sender{
+		cfg: &s.cfg, clock: &s.clock, timers: &s.timers, faults: s.faults, tokens: tokens, book: &s.book,
+		mu: &s.mu, running: &s.running, inFlight: map[*attempt]struct{}{},
+	}
+	s.phone = phone{
+		cfg: &s.cfg, clock: &s.clock, changes: &s.changes, apps: &s.apps, book: &s.book,
+		byID: map[string]*upload{}, seen: map[repeatKey]*upload{},
+	}
+	s.store = gameStore{apps: &s.apps, book: &s.book, changes: &s.changes}
 }
 
 // URL is the base address of the service ({base_url} in the interface), without
@@ -111,32 +116,37 @@ func (s *Server) Now() time.Time { return s.clock.now() }
 // [Config.MaxRequests]. Pages and control requests (/_mock) are not among them.
 func (s *Server) Requests() []Request { return s.log.list() }
 
-// SetWebhook sets the webhook URI of the application that has the token; an empty
-// address removes it. The address is http:// or https:// and names a loopback
-// host, unless [Config.AllowRemote] is set. It counts for payments that reach
-// PROGRESS, and for resends, from now on; a run of attempts under way keeps its
-// address. The error is an [*Error].
-func (s *Server) SetWebhook(token, address string) error {
-	if problem := s.setWebhook(token, address); problem != nil {
-		return problem
-	}
-	return nil
-}
-
-func (s *Server) setWebhook(token, address string) *Error {
-	if address != "" {
-		if err := checkWebhookURL(address, s.cfg.AllowRemote); err != nil {
-			return invalidParameter("url", err.Error())
-		}
-	}
+// Applications returns a copy of every application, those of
+// [Config.Applications] first, with their tokens.
+func (s *Server) Applications() []Application {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	app, problem := s.application(token)
-	if problem == nil {
-		app.WebhookURL = address
-		s.changed()
+	list := make([]Application, len(s.apps.list))
+	for i, app := range s.apps.list {
+		list[i] = app.Application
 	}
-	return problem
+	return list
+}
+
+// SaveApplication makes an application, or replaces the settings of the one that
+// has the same Token. An empty Name keeps the present one; every other empty field
+// takes its default. At most 100 applications are kept. The error is an [*Error]:
+// [CodeInvalidParameter] or [CodeStorageFull].
+func (s *Server) SaveApplication(a Application) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, problem := s.apps.save(a)
+	return asError(problem)
+}
+
+// SetDialect sets the dialect of the application that has the token, from the next
+// answer on. A request that names no application (the bank list, a body that is no
+// JSON) is answered in the dialect of the first one, a token that nobody has in the
+// default. The error is an [*Error].
+func (s *Server) SetDialect(token string, d Dialect) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return asError(s.apps.setDialect(token, d))
 }
 
 // Transport reaches the server without a socket, under any address: give it to an
@@ -158,40 +168,74 @@ func (s *Server) Transport() http.RoundTripper {
 	})
 }
 
+// Start listens on [Config.Addr] and serves in the background until
+// [Server.Close]. It returns once connections are accepted, and may be called
+// once. The error is the system's, such as a port that is taken.
+func (s *Server) Start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.timers.closed:
+		return serverClosed()
+	case s.listener != nil:
+		return errors.New("mockserver: Start was called before")
+	}
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", s.cfg.Addr)
+	if err != nil {
+		return fmt.Errorf("mockserver: %w", err)
+	}
+	if host, _, _ := net.SplitHostPort(listener.Addr().String()); !isLoopback(host) {
+		s.cfg.Logger.Warn("*** MOCK PAYMENT SERVICE OPEN TO THE NETWORK: anyone who reaches it can complete payments. "+
+			"Never use it for real money. ***", "addr", listener.Addr().String())
+	}
+	s.listener = listener
+	s.http = &http.Server{
+		Handler:                      s.Handler(),
+		DisableGeneralOptionsHandler: true,
+		ReadHeaderTimeout:            10 * time.Second,
+		ReadTimeout:                  30 * time.Second,
+		WriteTimeout:                 5 * time.Minute, // moving the clock may wait for receivers
+		IdleTimeout:                  2 * time.Minute,
+		MaxHeaderBytes:               maxBody,
+		ErrorLog:                     slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
+	}
+	s.running.Go(func() { _ = s.http.Serve(listener) })
+	return nil
+}
+
+// Close stops listening, cuts off the webhook attempts in flight and plans no
+// more. It returns when no goroutine of the server is left. What the server knows
+// can still be read. Calling it again, or without Start, is fine; the error is
+// always nil.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if !s.timers.closed {
+		s.timers.close()
+		s.sender.close()
+		s.changes.close()
+	}
+	server := s.http
+	s.faults.close()
+	s.mu.Unlock()
+	if server != nil {
+		shutdown(server)
+	}
+	s.running.Wait()
+	return nil
+}
+
+func shutdown(server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	defer cancel()
+	if server.Shutdown(ctx) != nil {
+		_ = server.Close() // a client that holds its connection does not hold us
+	}
+}
+
 func (s *Server) isClosed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closed
-}
-
-// application finds the application of a token.
-func (s *Server) application(token string) (*application, *Error) {
-	if app := s.apps[token]; app != nil {
-		return app, nil
-	}
-	return nil, &Error{Code: CodeInvalidToken, Message: "no application has this token; " +
-		"send the token of one of the mock's applications"}
-}
-
-// payment finds a payment of an application.
-func (s *Server) payment(app *application, id string) (*payment, *Error) {
-	if p := s.payments[id]; p != nil && p.app == app {
-		return p, nil
-	}
-	return nil, paymentNotFound()
-}
-
-// anyPayment finds a payment of any application.
-func (s *Server) anyPayment(id string) (*payment, *Error) {
-	if p := s.payments[id]; p != nil {
-		return p, nil
-	}
-	return nil, paymentNotFound()
-}
-
-func paymentNotFound() *Error {
-	return &Error{Code: CodePaymentNotFound, Message: "no payment has this payToken; " +
-		"send the payToken of POST /payments or the payment_id of the webhook"}
+	return s.timers.closed
 }
 
 // LogValue keeps the tokens out of structured logs.

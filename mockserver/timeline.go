@@ -42,54 +42,22 @@ type Event struct {
 	Text string
 }
 
-// A timeline keeps the first and the last events: how it began, and how it stands.
+// A timeline keeps the first and the last events: how it began, and the latest state.
 const (
 	maxEvents   = 200
 	firstEvents = maxEvents / 2
 )
 
-// Timeline tells what happened to a payment, oldest first. At most 200 entries are
-// kept: the first 100 and the last 99, with an [EventCut] between them that says how
-// many are missing. The error is an [*Error]: [CodePaymentNotFound].
-func (s *Server) Timeline(payToken string) ([]Event, error) {
-	events, problem := s.timeline(payToken)
-	if problem != nil {
-		return nil, problem
-	}
-	return events, nil
-}
-
-func (s *Server) timeline(payToken string) ([]Event, *Error) {
-	s.mu.Lock()
-	s.expire()
-	p, problem := s.anyPayment(payToken)
-	if problem != nil {
-		s.mu.Unlock()
-		return nil, problem
-	}
-	events := p.events()
-	s.mu.Unlock()
-	for i := range events {
-		events[i].Text = s.log.redact(events[i].Text)
-	}
-	return events, nil
-}
-
-// record adds to the timeline of a payment. The caller holds s.mu.
-func (s *Server) record(p *payment, kind EventKind, text string) {
-	s.recordAt(s.clock.now(), p, kind, text)
-}
-
-func (s *Server) recordAt(at time.Time, p *payment, kind EventKind, text string) {
+// record adds to the timeline of the payment.
+func (p *payment) record(at time.Time, kind EventKind, text string) {
 	if p.history == nil {
 		p.history = &history{moments: make([]moment, 0, 4)} // payer, deposit, webhook, completion
 	}
 	p.history.add(moment{after: at.Sub(p.CreatedAt), kind: kind.code(), text: text})
-	s.changed()
 }
 
-// history is what happened to a payment after its creation, which follows from the
-// payment itself. It is small, because there may be 100,000 of them.
+// history is what happened to a payment after its creation, which the payment itself
+// shows. It is small, because there may be 100,000 of them.
 type history struct {
 	moments []moment
 	cut     int
@@ -110,7 +78,7 @@ func (k EventKind) code() uint8 {
 	return uint8(slices.Index(eventKinds[:], k)) //nolint:gosec // one of a handful
 }
 
-// add keeps room for the creation and for the word about what is missing.
+// add leaves room for the creation and for the entry about what is missing.
 func (h *history) add(m moment) {
 	if len(h.moments) == maxEvents-2 {
 		h.moments = slices.Delete(h.moments, firstEvents-1, firstEvents)

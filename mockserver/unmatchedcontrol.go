@@ -46,14 +46,18 @@ func (s *Server) controlResolve(c *call) ([]byte, *Error) {
 	if problem != nil {
 		return nil, problem
 	}
-	var record []byte
-	_, problem = s.resolveUnmatched(c.PathValue("id"), payToken, amount, func(p *payment) { record = p.appendRecord(nil) })
-	return record, problem
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, problem := s.phone.resolve(c.PathValue("id"), payToken, amount)
+	if problem != nil {
+		return nil, problem
+	}
+	return p.appendRecord(nil), nil
 }
 
 // controlDismiss takes an unmatched deposit off the list and answers
 // {"deposit_id":"…","result":"DISMISSED"}.
 func (s *Server) controlDismiss(c *call) ([]byte, *Error) {
 	id := c.PathValue("id")
-	return marshal(map[string]string{"result": string(ResultDismissed), "deposit_id": id}), s.dismissUnmatched(id)
+	return marshal(map[string]string{"result": string(ResultDismissed), "deposit_id": id}), problemIn(s.DismissUnmatched(id))
 }

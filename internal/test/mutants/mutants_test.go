@@ -278,17 +278,17 @@ var mutants = []mutant{
 		"./poller", "TestTokenRefusedOverTwoRuns",
 	},
 	{
-		"the mock polls a payment that was confirmed", "mockserver/payment.go",
+		"the mock polls a payment that was confirmed", "mockserver/applications.go",
 		"if p.Status == StatusProgress {", "if p.Status != \"\" {",
 		"./mockserver", "TestConfirmLifeCycle",
 	},
 	{
-		"the mock's ninth wait is an hour short", "mockserver/schedule.go",
+		"the mock's ninth wait is an hour short", "mockserver/delivery.go",
 		"20 * time.Hour,", "19 * time.Hour,",
 		"./mockserver", "TestScheduleIsExactOverASocket",
 	},
 	{
-		"a resend after COMPLETE sends", "mockserver/webhookapi.go",
+		"a resend after COMPLETE sends", "mockserver/sender.go",
 		"if p.Status == StatusComplete {", "if p.Status == StatusComplete && d == nil {",
 		"./mockserver", "TestResendOfACompletePaymentSendsNothing",
 	},

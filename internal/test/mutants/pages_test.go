@@ -9,12 +9,12 @@ var pageMutants = []mutant{
 		"./mockserver", "TestDashHostileForms",
 	},
 	{
-		"other sites act through the visitor's browser", "mockserver/pages.go",
+		"other sites act through the visitor's browser", "mockserver/guard.go",
 		"if err := origins.Check(r); err != nil {", "if err := origins.Check(r); err != nil && s == nil {",
 		"./mockserver", "TestPagesRefuseOtherSites",
 	},
 	{
-		"a foreign name leads to the pages", "mockserver/pages.go",
+		"a foreign name leads to the pages", "mockserver/guard.go",
 		"!s.cfg.AllowRemote && !localHost(r.Host) {", "!s.cfg.AllowRemote && false {",
 		"./mockserver", "TestPagesRefuseForeignHosts",
 	},
@@ -25,7 +25,7 @@ var pageMutants = []mutant{
 	},
 	{
 		"a deposit is resolved twice", "mockserver/unmatched.go",
-		"s.phone.unmatched = slices.Delete(s.phone.unmatched, i, i+1)\n\ts.changed()\n\tp := s.payments[payToken]", "s.changed()\n\tp := s.payments[payToken]",
+		"f.unmatched = slices.Delete(f.unmatched, i, i+1)\n\tf.changes.note()\n\treturn p, nil", "f.changes.note()\n\treturn p, nil",
 		"./mockserver", "TestDashUnmatched",
 	},
 	{
@@ -49,22 +49,22 @@ var pageMutants = []mutant{
 		"./mockserver", "TestCheckoutAmountDiffers",
 	},
 	{
-		"a web page pays through the visitor's browser", "mockserver/route.go",
-		"if stranger := s.stranger(w, r); stranger != nil {", "if stranger := s.stranger(w, r); stranger != nil && s == nil {",
+		"a web page pays through the visitor's browser", "mockserver/http.go",
+		"if foreign := refuseCrossSite(s, w, r); foreign != nil {", "if foreign := refuseCrossSite(s, w, r); foreign != nil && s == nil {",
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},
 	{
-		"a web page polls, which is but a GET", "mockserver/stranger.go",
+		"a web page polls, which is but a GET", "mockserver/guard.go",
 		"problem == nil && len(site) > 0 &&", "problem == nil && len(site) > 0 && r.Method != http.MethodGet &&",
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},
 	{
-		"a foreign name leads to the endpoints", "mockserver/stranger.go",
+		"a foreign name leads to the endpoints", "mockserver/guard.go",
 		`if key == "refused.host" && r.Context()`, `if key == "refused.host" || r.Context()`,
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},
 	{
-		"a name that begins like the mock's own passes for it", "mockserver/pages.go",
+		"a name that begins like the mock's own passes for it", "mockserver/guard.go",
 		`strings.HasPrefix(hostport, "127.0.0.1:")`, `strings.HasPrefix(hostport, "127.0.0.1")`,
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},

@@ -41,7 +41,7 @@ var dashWhys = []struct{ begins, key string }{
 	{"does not name a loopback host", "loopback"},
 	{"must be up to 64 letters", "game"},
 	{"no payment has this payToken", "nopayment"},
-	{"a deposit for this payment was recognised before", "paid"},
+	{"a deposit for this payment was recognized before", "paid"},
 	{"nobody paid this payment in time", "expired"},
 	{"no webhook attempt of this payment waits", "noattempt"},
 	{"is required by ", "delay"},

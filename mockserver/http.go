@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // maxBody is the longest request body that is read.
@@ -18,28 +19,6 @@ const maxDrained = 1 << 20
 type call struct {
 	*http.Request
 	body []byte
-}
-
-// apiRoute is an endpoint of the service with the name of its operation.
-type apiRoute struct {
-	op string
-	endpoint
-}
-
-// endpoint answers a call with one JSON value, or refuses it.
-type endpoint struct {
-	method string
-	serve  func(*Server, *call) ([]byte, *Error)
-}
-
-var apiRoutes = map[string]*apiRoute{
-	"/payments":                {opCreate, endpoint{http.MethodPost, (*Server).create}},
-	"/payments/confirm":        {opConfirm, endpoint{http.MethodPost, (*Server).confirm}},
-	"/callback/rest":           {opNext, endpoint{http.MethodGet, (*Server).poll}},
-	"/callback/webhook/status": {opStatus, endpoint{http.MethodGet, (*Server).webhookStatus}},
-	"/callback/webhook/resend": {opResend, endpoint{http.MethodPost, (*Server).webhookResend}},
-	"/mobile/banks":            {opBanks, endpoint{http.MethodGet, (*Server).banks}},
-	"/mobile/deposit":          {opDeposit, endpoint{http.MethodPost, (*Server).uploadDeposit}},
 }
 
 // Handler is the whole server as an http.Handler: the endpoints of interface §4, the
@@ -58,33 +37,48 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.serveEndpoint(w, r, route)
+	serveEndpoint(s, w, r, route)
 }
 
 // serveEndpoint answers a request to the service; route is nil for a path that it does
 // not have.
-func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, route *apiRoute) {
+func serveEndpoint(s *Server, w http.ResponseWriter, r *http.Request, route *apiRoute) {
 	arrived := s.clock.now()
 	c := &call{Request: r}
 	var problem *Error
 	c.body, problem = readBody(r)
 	route, refused := c.checkRoute(route)
-	if stranger := s.stranger(w, r); stranger != nil {
-		problem, refused = stranger, stranger
+	if foreign := refuseCrossSite(s, w, r); foreign != nil {
+		problem, refused = foreign, foreign
 	}
 	if problem == nil {
 		problem = refused
 	}
 	if refused == nil {
 		if fault := s.faults.decide(route.op); fault != nil {
-			s.serveFaulty(w, c, arrived, route, problem, fault)
+			serveFaulty(s, w, c, arrived, route, problem, fault)
 			return
 		}
 	}
 	// The log comes first: a client that has its answer finds its request there.
-	answer := s.reply(c, route, problem)
-	s.log.add(arrived, c, answer, nil)
+	answer := answerCall(s, c, route, problem)
+	s.log.add(c.entry(arrived, answer))
 	answer.write(w)
+}
+
+// entry is the call with its answer, for the log.
+func (c *call) entry(arrived time.Time, answer reply) logged {
+	return logged{
+		at: arrived, method: c.Method, path: c.URL.EscapedPath(), query: c.URL.RawQuery,
+		body: c.body, response: answer.body, status: answer.status,
+	}
+}
+
+// struck is entry for a call that a fault has struck.
+func (c *call) struck(arrived time.Time, answer reply, got sent) logged {
+	e := c.entry(arrived, answer)
+	e.sent = &got
+	return e
 }
 
 // checkRoute refuses a call that is for no endpoint.
@@ -98,14 +92,14 @@ func (c *call) checkRoute(route *apiRoute) (*apiRoute, *Error) {
 	return route, nil
 }
 
-// reply lets the endpoint act, unless the call has a problem already, and words its
+// answerCall lets the endpoint act, unless the call has a problem already, and renders its
 // answer in the application's dialect.
-func (s *Server) reply(c *call, route *apiRoute, problem *Error) reply {
+func answerCall(s *Server, c *call, route *apiRoute, problem *Error) reply {
 	var answer []byte
 	if problem == nil {
 		answer, problem = route.serve(s, c)
 	}
-	if spoken := s.dialects.Load(); spoken != nil {
+	if spoken := s.apps.dialects.Load(); spoken != nil {
 		return (*spoken)[c.tokenSent()].word(route.op, answer, problem)
 	}
 	switch problem {
@@ -116,6 +110,28 @@ func (s *Server) reply(c *call, route *apiRoute, problem *Error) reply {
 		answer = problem.appendJSON(make([]byte, 0, errorSize))
 	}
 	return reply{status: http.StatusOK, body: answer} // the service answers 200 to everything
+}
+
+// tokenSent is the token that a call carries, wherever it should stand.
+func (c *call) tokenSent() string {
+	if c.Method == http.MethodGet {
+		token, _ := c.param("token")
+		return token
+	}
+	o, problem := parseObject(c.body)
+	if problem != nil {
+		return ""
+	}
+	token, _ := o.text("token", "token")
+	return token
+}
+
+// dialectOf is the dialect to answer a call in.
+func dialectOf(s *Server, c *call) Dialect {
+	if spoken := s.apps.dialects.Load(); spoken != nil {
+		return (*spoken)[c.tokenSent()]
+	}
+	return Dialect{}
 }
 
 func wrongMethod(method string) *Error {
