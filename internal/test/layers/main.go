@@ -1,0 +1,109 @@
+// Command layers measures how a package is built: how many of the dependencies between
+// its files run against its layers, how many methods its main type has, and how long its
+// files and functions are.
+//
+//	go run ./internal/test/layers ./mockserver ./inbox
+//
+// The layers of a package are in the text file NAME.layers next to this program, the
+// lowest first: one layer a line, the files separated by spaces and without ".go". The
+// first line names the package's main type. A file may use the files of its own layer
+// and of the layers below; every other pair of files is a dependency against the layers.
+package main
+
+import (
+	"embed"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+)
+
+//go:embed *.layers
+var lists embed.FS
+
+func main() {
+	log.SetFlags(0)
+	verbose := flag.Bool("v", false, "also print each dependency against the layers")
+	flag.Parse()
+	if err := run(os.Stdout, flag.Args(), *verbose); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(w io.Writer, dirs []string, verbose bool) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "package\tfiles\tlines\texported\tmethods\tdependencies\tagainst\tlongest file\tlongest function")
+	for _, dir := range dirs {
+		name := filepath.Base(filepath.Clean(dir))
+		text, err := lists.ReadFile(name + ".layers")
+		if err != nil {
+			return fmt.Errorf("layers: package %s has no list of layers: %w", name, err)
+		}
+		p, err := load(dir)
+		if err != nil {
+			return err
+		}
+		list := parseLayers(string(text))
+		m := p.measure(list.mainType)
+		against := list.against(m.arrows)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s %d\t%d\t%d\t%s\t%s\n", name, len(m.files), m.lines, m.exported,
+			list.mainType, m.methods, len(m.arrows), len(against), m.longestFile, m.longestFunc)
+		for _, file := range list.unlisted(m.files) {
+			fmt.Fprintf(table, "\t%s.go is in no layer: add it to %s.layers\n", file, name)
+		}
+		if verbose {
+			for _, a := range against {
+				fmt.Fprintf(table, "\t%s -> %s (%s)\n", a.from, a.to, m.arrows[a])
+			}
+		}
+	}
+	return table.Flush()
+}
+
+// layers is the list of one package: the number of each file's layer, 0 for the lowest.
+type layers struct {
+	mainType string
+	of       map[string]int
+}
+
+func parseLayers(text string) layers {
+	list := layers{of: map[string]int{}}
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if i == 0 {
+			list.mainType = strings.TrimSpace(line)
+			continue
+		}
+		for _, file := range strings.Fields(line) {
+			list.of[file] = i - 1
+		}
+	}
+	return list
+}
+
+// against returns the dependencies of a lower layer on a higher one, sorted.
+func (l layers) against(arrows map[arrow]string) []arrow {
+	var list []arrow
+	for a := range arrows {
+		from, known := l.of[a.from]
+		to, alsoKnown := l.of[a.to]
+		if known && alsoKnown && to > from {
+			list = append(list, a)
+		}
+	}
+	sortArrows(list)
+	return list
+}
+
+func (l layers) unlisted(files []string) []string {
+	var list []string
+	for _, file := range files {
+		if _, ok := l.of[file]; !ok {
+			list = append(list, file)
+		}
+	}
+	return list
+}
