@@ -4,10 +4,9 @@
 //
 //	go run ./internal/test/layers ./mockserver ./inbox
 //
-// The layers of a package are in the text file NAME.layers next to this program, the
-// lowest first: one layer a line, the files separated by spaces and without ".go". The
-// first line names the package's main type. A file may use the files of its own layer
-// and of the layers below; every other pair of files is a dependency against the layers.
+// The layers of a package are in the file NAME.layers next to this program, after the
+// name of the package's main type: one layer a line, the lowest first. A file may use the
+// files of its own layer and of those below; any other use is against the layers.
 package main
 
 import (

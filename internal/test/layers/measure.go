@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -41,13 +39,10 @@ func load(dir string) (*source, error) {
 	const format = `{{if .DepOnly}}{{.ImportPath}}={{.Export}}{{else}}{{range .GoFiles}}{{$.Dir}}/{{.}}` + "\n{{end}}{{end}}"
 	list := exec.Command("go", "list", "-export", "-deps", "-f", format, ".")
 	list.Dir = dir
+	list.Stderr = os.Stderr
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := list.Output()
 	if err != nil {
-		var failed *exec.ExitError
-		if errors.As(err, &failed) {
-			err = fmt.Errorf("%w: %s", err, failed.Stderr)
-		}
 		return nil, fmt.Errorf("layers: go list in %s: %w", dir, err)
 	}
 	p := &source{set: token.NewFileSet(), info: &types.Info{Uses: map[*ast.Ident]types.Object{}}}
@@ -64,8 +59,8 @@ func load(dir string) (*source, error) {
 			p.files = append(p.files, file)
 		}
 	}
-	lookup := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
-	check := types.Config{Importer: importer.ForCompiler(p.set, "gc", lookup)}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	check := types.Config{Importer: importer.ForCompiler(p.set, "gc", open)}
 	p.pkg, err = check.Check(dir, p.set, p.files, p.info)
 	return p, err
 }
@@ -85,9 +80,6 @@ func (p *source) measure(mainType string) *figures {
 		name := p.fileOf(file.Pos())
 		m.files = append(m.files, name)
 		n := p.set.File(file.Pos()).LineCount()
-		if text, err := os.ReadFile(p.set.Position(file.Pos()).Filename); err == nil {
-			n = bytes.Count(text, []byte("\n"))
-		}
 		m.lines += n
 		if n > m.longestFileLen {
 			m.longestFileLen, m.longestFile = n, fmt.Sprintf("%s.go %d", name, n)
@@ -134,21 +126,15 @@ func (p *source) measureFunc(m *figures, f *ast.FuncDecl, mainType string) {
 // declared is the file of a name that files share: one at package level, a method or a
 // field. It is "" for a local name and for one of another package.
 func (p *source) declared(object types.Object) string {
-	if object.Pkg() != p.pkg {
-		return ""
-	}
+	shared := object.Parent() == p.pkg.Scope()
 	switch o := object.(type) {
-	case *types.PkgName:
-		return ""
 	case *types.Var:
-		if !o.IsField() && o.Parent() != p.pkg.Scope() {
-			return ""
-		}
-	case *types.Func: // at package level or a method
-	default:
-		if o.Parent() != p.pkg.Scope() {
-			return ""
-		}
+		shared = shared || o.IsField()
+	case *types.Func:
+		shared = shared || o.Signature().Recv() != nil
+	}
+	if !shared || object.Pkg() != p.pkg {
+		return ""
 	}
 	return p.fileOf(object.Pos())
 }
