@@ -1,5 +1,122 @@
 package mockserver
 
+import (
+	"fmt"
+	"strings"
+)
+
+// The checks below are for the end of a test. Each is true when it holds; otherwise
+// it reports a failure that tells what happened to the payment, and the test goes on.
+// They do not wait: call Advance(0) first where a webhook may be in flight.
+
+// CheckStatus wants the payment to have the status.
+func (s *Server) CheckStatus(t TB, payToken string, want Status) bool {
+	t.Helper()
+	p, ok := checked(s, t, payToken)
+	if ok && p.Status != want {
+		t.Errorf("payment %s is %s, not %s%s", payToken, p.Status, want, story(s, payToken))
+		return false
+	}
+	return ok
+}
+
+// CheckCompletedOnce wants the record of the payment to have been handed out as newly
+// completed exactly once, by a poll or a confirmation: never means that the merchant
+// missed the payment, more than once that it may have granted it twice.
+func (s *Server) CheckCompletedOnce(t TB, payToken string) bool {
+	t.Helper()
+	p, ok := checked(s, t, payToken)
+	if ok && p.Completions != 1 {
+		t.Errorf("payment %s was completed %d times, not once; it is %s%s", payToken, p.Completions, p.Status, story(s, payToken))
+		return false
+	}
+	return ok
+}
+
+// CheckDelivered wants the webhook of the payment to be delivered.
+func (s *Server) CheckDelivered(t TB, payToken string) bool {
+	t.Helper()
+	if _, ok := checked(s, t, payToken); !ok {
+		return false
+	}
+	status, ok := deliveryStatus(s, payToken)
+	switch {
+	case !ok:
+		t.Errorf("payment %s has no webhook delivery: it was not paid, or its application had no webhook URI then%s",
+			payToken, story(s, payToken))
+	case status != DeliveryDelivered:
+		t.Errorf("the webhook of payment %s is %s, not delivered%s", payToken, status, story(s, payToken))
+	default:
+		return true
+	}
+	return false
+}
+
+// maxOffenders is how many payments CheckNothingWaiting describes.
+const maxOffenders = 5
+
+// CheckNothingWaiting wants every paid payment of every application to be COMPLETE, and
+// no webhook delivery to be pending or failed.
+func (s *Server) CheckNothingWaiting(t TB) bool {
+	t.Helper()
+	var waiting []string
+	for _, p := range s.Payments() {
+		status, _ := deliveryStatus(s, p.ID)
+		if p.Status == StatusProgress || status == DeliveryPending || status == DeliveryFailed {
+			waiting = append(waiting, p.ID)
+		}
+	}
+	if len(waiting) == 0 {
+		return true
+	}
+	var b strings.Builder
+	for _, id := range waiting[:min(len(waiting), maxOffenders)] {
+		p, _ := s.Payment(id)
+		status, _ := deliveryStatus(s, id)
+		fmt.Fprintf(&b, "\npayment %s is %s", id, p.Status)
+		if status != "" {
+			fmt.Fprintf(&b, ", its webhook is %s", status)
+		}
+		b.WriteString(story(s, id))
+	}
+	if more := len(waiting) - maxOffenders; more > 0 {
+		fmt.Fprintf(&b, "\nand %d more", more)
+	}
+	t.Errorf("%d payments are not settled:%s", len(waiting), b.String())
+	return false
+}
+
+func checked(s *Server, t TB, payToken string) (Payment, bool) {
+	t.Helper()
+	p, ok := s.Payment(payToken)
+	if !ok {
+		t.Errorf("no payment has the payToken %.60q; the mock knows %d payments", payToken, len(s.Payments()))
+	}
+	return p, ok
+}
+
+func deliveryStatus(s *Server, payToken string) (status DeliveryStatus, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.book.byID[payToken]; p != nil && p.delivery != nil {
+		return p.delivery.status, true
+	}
+	return "", false
+}
+
+// story is the timeline of a payment for the message of a failed check.
+func story(s *Server, payToken string) string {
+	events, err := s.Timeline(payToken)
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range events {
+		fmt.Fprintf(&b, "\n  %s  %-9s  %s", formatTime(e.At), e.Kind, e.Text)
+	}
+	return b.String()
+}
+
 // TB is what [RunT] and the checks, such as [Server.CheckDelivered], need of a test:
 // *testing.T, *testing.B and *testing.F have it, and so have the tests of other
 // frameworks.

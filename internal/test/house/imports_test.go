@@ -16,12 +16,15 @@ const module = "github.com/depositpay/depositpay-go"
 // allowed are the packages of this module that a package may import, directly or not.
 // Packages that are not named here are programs and tests.
 var allowed = map[string][]string{
-	"payments":           {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"banks":              {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"webhook":            {"payments", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"poller":             {"payments", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"inbox":              {"inbox/internal/pragma", "payments", "webhook", "poller", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"mockserver":         {"mockserver/internal/notice", "mockserver/internal/web"},
+	"payments": {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"banks":    {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"webhook":  {"payments", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"poller":   {"payments", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"inbox":    {"inbox/internal/pragma", "payments", "webhook", "poller", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"mockserver": {
+		"mockserver/internal/direct", "mockserver/internal/notice", "mockserver/internal/redact",
+		"mockserver/internal/schedule", "mockserver/internal/strictjson", "mockserver/internal/web",
+	},
 	"internal/api":       {"internal/safecall", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"internal/transport": {"internal/safecall", "internal/backoff", "internal/secret"},
 	"internal/wire":      {},
