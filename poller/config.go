@@ -96,7 +96,7 @@ func (cfg *Config) validate() error {
 	case cfg.IntervalMax < cfg.IntervalMin:
 		return fmt.Errorf("poller: Config.IntervalMax: %v is below IntervalMin, %v", cfg.IntervalMax, cfg.IntervalMin)
 	case cfg.BackoffMax < cfg.IntervalMax:
-		return fmt.Errorf("poller: Config.BackoffMax: %v is below IntervalMax, %v: a failure would be polled faster than success",
+		return fmt.Errorf("poller: Config.BackoffMax: %v is below IntervalMax, %v: failures would be polled faster than success",
 			cfg.BackoffMax, cfg.IntervalMax)
 	case cfg.MaxPending < 0:
 		return fmt.Errorf("poller: Config.MaxPending: %d is negative", cfg.MaxPending)

@@ -1,10 +1,10 @@
 // Package poller fetches completed payments by polling (interface §4.2) and hands
-// them to a [Sink].
+// them to a [Ledger] or a [Sink].
 //
-// GET /callback/rest completes one payment and returns it, without an
-// acknowledgement: the record that is returned is all there is. So a [Poller] has one
-// payment in its hands at a time, gives it to the Sink before it polls again, and
-// keeps what the Sink refuses until the Sink takes it or [Poller.Run] returns it.
+// GET /callback/rest completes one payment and returns it, without an acknowledgement: the
+// service does not return that record again. So a [Poller] takes one payment at a time,
+// gives it to the Sink before it polls again, and keeps a payment that the Sink rejects
+// until the Sink takes it or [Poller.Run] returns it.
 //
 // # First use
 //
@@ -30,38 +30,37 @@
 //
 // # When something fails
 //
-// An answer that may have been lost ([payments.ErrAmbiguous]) may be a payment that
-// is complete and that nobody holds. It is counted, given to [Config.OnEvent] and
-// logged, each time, and polling goes on after a backoff. Confirm the ids you know
-// of then; a Sink that is a [Journal] does so by itself. The error is a *payments.Error
-// whose Raw holds what did arrive.
+// If a response may have been lost ([payments.ErrAmbiguous]), a payment may be complete
+// that nobody has. Each such poll is counted, given to [Config.OnEvent] and logged, and
+// polling goes on after a backoff. Then confirm the ids you know of; a [Ledger] does so
+// itself. The error is a *payments.Error whose Raw has the bytes that arrived.
 //
 // A record that is not COMPLETE ([payments.ErrNotComplete]) never reaches the Sink.
-// It is given to OnEvent as [KindUnverified], with the record, and logged.
+// It is given to OnEvent as [KindUnverified], and logged.
 //
-// A refused token ([payments.ErrTokenRefused]: HTTP 401, HTTP 403 with an error of the
-// service, or a code such as INVALID_TOKEN) takes no payment, and neither does a poll for which
-// payments.Config.TokenSource gave no token ([payments.ErrTokenSource]). Polling goes on every
-// [Config.BackoffMax], since a gateway or a rotation of the token may be the cause, and
-// [KindTokenRefused] says so; the log has it at error level at once and then once an hour.
-// [KindTokenAccepted] says that it is over. With [Config.StopOnTokenRefused] Run returns
+// A poll with a refused token ([payments.ErrTokenRefused]: HTTP 401, HTTP 403 with an error of
+// the service, or a code such as INVALID_TOKEN) takes no payment, and neither does a poll for
+// which payments.Config.TokenSource gave no token ([payments.ErrTokenSource]). Polling goes on
+// every [Config.BackoffMax], since a gateway or a rotation of the token may be the cause. Each
+// such poll is a [KindTokenRefused] event, and an error in the log at once and then once an
+// hour; [KindTokenAccepted] ends it. With [Config.StopOnTokenRefused] Run returns
 // ErrTokenRefused instead.
 //
-// A Sink that fails is asked again with backoff while polling goes on, until
+// A Sink that fails is called again with backoff while polling goes on, until
 // [Config.MaxPending] payments wait for it; then polling stops until there is room.
 //
 // # Stopping
 //
-// End the context of Run. No poll is started any more; one that is under way is
-// awaited, because breaking it off could lose a payment. Payments that still wait get
-// one last attempt, all within [Config.ShutdownTimeout].
+// End the context of Run. No further poll starts, and Run waits for a poll under way,
+// because interrupting it could lose a payment. Payments that still wait get one last
+// attempt, all within [Config.ShutdownTimeout].
 //
 // # Errors
 //
 // Run returns nil after a clean stop. [UnhandedError] holds the payments that the
 // Sink did not take: save them, nobody else has them. [payments.ErrTokenRefused] comes
-// with Config.StopOnTokenRefused only. Test with errors.Is and errors.As: both may come
-// at once.
+// only with Config.StopOnTokenRefused. Test with errors.Is and errors.As: one error may be
+// both.
 //
 // # The sign §
 //

@@ -20,11 +20,11 @@ const (
 	KindReceived Kind = "received"
 	// KindHandedOver: the Sink has taken Payment.
 	KindHandedOver Kind = "handed_over"
-	// KindSinkFailed: the Sink has not taken Payment; Err says why. It waits and is
+	// KindSinkFailed: the Sink has not taken Payment; Err says why. Payment waits, and is
 	// offered again after Wait (0 while Run is stopping).
 	KindSinkFailed Kind = "sink_failed"
-	// KindAmbiguous: an answer may have been lost, and a payment with it. Err is the
-	// error of the poll, usually a *payments.Error with what arrived in Raw.
+	// KindAmbiguous: a response may have been lost, and a payment with it. Err is the
+	// error of the poll, usually a *payments.Error with the bytes that arrived in Raw.
 	KindAmbiguous Kind = "ambiguous"
 	// KindUnverified: a poll returned Payment with a status that is not COMPLETE. It is
 	// not given to the Sink, and the Poller does not keep it.
@@ -39,7 +39,7 @@ const (
 	KindTokenRefused Kind = "token_refused"
 	// KindTokenAccepted: the service accepts a token again, after KindTokenRefused.
 	KindTokenAccepted Kind = "token_accepted"
-	// KindPendingFull: MaxPending payments wait for the Sink, and polling stops.
+	// KindPendingFull: MaxPending payments wait for the Sink, so polling stops.
 	KindPendingFull Kind = "pending_full"
 	// KindSinkDown: the Ledger cannot take a payment now. Nothing is polled until it can; Err
 	// says why.
@@ -59,16 +59,16 @@ type Event struct {
 	// Err is the cause; nil for KindReceived, KindHandedOver, KindTokenAccepted,
 	// KindPendingFull, KindResumed.
 	Err error
-	// Attempt is how often the Sink was asked for Payment, from 1; 0 for other events.
+	// Attempt is how often Payment was offered to the Sink, from 1; 0 for other events.
 	Attempt int
-	// Wait is how long it is until the next poll (KindAmbiguous, KindUnverified,
-	// KindError, KindTokenRefused, KindSinkDown) or the next offer to the Sink (KindSinkFailed).
+	// Wait is the time until the next poll (KindAmbiguous, KindUnverified, KindError,
+	// KindTokenRefused, KindSinkDown) or the next offer to the Sink (KindSinkFailed).
 	Wait time.Duration
 	// Pending is how many payments wait for the Sink.
 	Pending int
 }
 
-// emit tells the log and the hook. A hook that panics harms nobody.
+// emit logs the event and calls the hook. A panic of the hook is contained.
 func (r *run) emit(ctx context.Context, e Event) {
 	e.Pending = len(r.pending)
 	r.log(ctx, e)
@@ -103,7 +103,7 @@ func (r *run) log(ctx context.Context, e Event) {
 	}
 	attrs := []slog.Attr{slog.String("kind", string(e.Kind)), slog.Int("pending", e.Pending)}
 	switch e.Kind {
-	case KindUnverified, KindUnhanded: // the last trace there may be
+	case KindUnverified, KindUnhanded: // the log may be the only trace of the payment
 		attrs = append(attrs, slog.String("identifier", e.Payment.Identifier),
 			slog.String("status", string(e.Payment.Status)), slog.String("method", string(e.Payment.Method)),
 			slog.String("paid_amount", e.Payment.PaidAmount.String()), slog.Time("verified_ts", e.Payment.VerifiedAt))
@@ -127,7 +127,7 @@ func (r *run) log(ctx context.Context, e Event) {
 
 const (
 	maxLoggedRaw  = 2 << 10
-	maxLoggedPage = 200 // of what holds nothing of a record
+	maxLoggedPage = 200 // of a response that holds no part of a record
 )
 
 func rawAttrs(err error) []slog.Attr {

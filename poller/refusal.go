@@ -10,18 +10,18 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// remindEvery is how often the log repeats at error level that the token is refused.
+// remindEvery is how often a refused token is logged at error level.
 const remindEvery = time.Hour
 
-// refusal is the time in which the service refuses the token, or Config.TokenSource gives
-// none, over all Runs until one of them is stopped; the zero value is none.
+// refusal is the time during which the service refuses the token, or
+// payments.Config.TokenSource fails. It spans Runs, until one of them is stopped. The zero
+// value is none.
 type refusal struct {
 	since  time.Time
 	logged time.Time // at error level
 }
 
-// level is the level of the log record of one refused poll: one page at the change, then
-// a reminder once an hour.
+// level is the log level of a refused poll: an error at the start, then once an hour.
 func (f *refusal) level() slog.Level {
 	if !f.logged.IsZero() && time.Since(f.logged) < remindEvery {
 		return slog.LevelDebug
@@ -30,8 +30,8 @@ func (f *refusal) level() slog.Level {
 	return slog.LevelError
 }
 
-// judgeToken takes note of what the end of a poll says about the token. An error that the
-// service did not answer with says nothing.
+// judgeToken updates the refusal after a poll. An error that did not come from the service
+// says nothing about the token.
 func (r *run) judgeToken(ctx context.Context, err error) {
 	refused := !r.refusal.since.IsZero()
 	switch {
@@ -45,7 +45,7 @@ func (r *run) judgeToken(ctx context.Context, err error) {
 	}
 }
 
-// stopped forgets a refusal: nobody asks any more whether it goes on.
+// stopped ends a refusal: no poll will show whether it goes on.
 func (r *run) stopped() {
 	*r.refusal = refusal{}
 	r.refusedSince(time.Time{})
@@ -55,7 +55,7 @@ func (r *run) refusedSince(at time.Time) {
 	r.counters.update(func(s *Stats) { s.TokenRefusedSince = at })
 }
 
-// accepted reports whether a poll that ended with err was let in.
+// accepted reports whether the service accepted the token of a poll that ended with err.
 func accepted(err error) bool {
 	return err == nil || errors.Is(err, payments.ErrNoProcessedPayment) || errors.Is(err, payments.ErrNotComplete)
 }

@@ -12,7 +12,7 @@ type Stats struct {
 	Polls int64
 	// Empty is how many polls found no payment.
 	Empty int64
-	// Received is how many payments were received that go to the Sink.
+	// Received is how many payments were received for the Sink.
 	Received int64
 	// HandedOver is how many payments the Sink has taken.
 	HandedOver int64
@@ -27,9 +27,10 @@ type Stats struct {
 	// Unhanded is how many payments Run has returned in an UnhandedError.
 	Unhanded int64
 	// TokenRefusedSince is when the service began to refuse the API token, or
-	// Config.TokenSource to give none; zero if the token works, or if Run was stopped. Alarm on it: nothing is received meanwhile.
+	// payments.Config.TokenSource to fail; zero if the token works, or if Run was stopped.
+	// Alert on it: nothing is received meanwhile.
 	TokenRefusedSince time.Time
-	// Pending is how many payments are in the Poller's hands now.
+	// Pending is how many payments the Poller holds now.
 	Pending int
 	// LastPoll is when the last poll began, LastReceived when the last payment was
 	// received, LastHandedOver when the Sink took the last one; zero if never.

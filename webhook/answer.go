@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// answer is what the sender gets, and why; the sender learns the status alone.
+// answer is the response to the sender and its cause; the sender sees only the status.
 type answer struct {
 	status  int
 	outcome Outcome
@@ -15,7 +15,7 @@ type answer struct {
 // retryAfter is the wait before the service's second attempt (interface §6.4).
 const retryAfter = "5"
 
-// bodies are fixed, so that all outcomes of a status look the same.
+// bodies are fixed, so that all responses of one status look the same.
 var bodies = map[int]string{
 	http.StatusOK:                    `{"result":"ok"}`,
 	http.StatusBadRequest:            `{"error":"bad request"}`,
@@ -28,7 +28,7 @@ var bodies = map[int]string{
 	http.StatusServiceUnavailable:    `{"error":"not handled"}`,
 }
 
-// write sends the answer off, so that nothing which runs afterwards delays it.
+// write sends the response and flushes it, so that nothing that runs afterwards delays it.
 func (a answer) write(w http.ResponseWriter, r *http.Request) {
 	if a.status == http.StatusNotFound {
 		http.NotFound(w, r)
@@ -47,7 +47,7 @@ func (a answer) write(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(a.status)
 		if r.Method != http.MethodHead {
-			_, _ = w.Write([]byte(body)) // a sender that has gone is not our loss
+			_, _ = w.Write([]byte(body)) // the sender may have hung up
 		}
 	}
 	_ = http.NewResponseController(w).Flush() // not every writer can

@@ -131,7 +131,8 @@ func (h *Handler) verify(ctx context.Context, id uuid.UUID) (p payments.Payment,
 	case err != nil:
 		return payments.Payment{}, err
 	case p.ID != id:
-		return payments.Payment{}, fmt.Errorf("webhook: Client.Confirm: asked for %s, got %s: %w", id, p.ID, payments.ErrWrongPayment)
+		return payments.Payment{}, fmt.Errorf("webhook: Client.Confirm: asked for %s, got %s: %w",
+			id, p.ID, payments.ErrWrongPayment)
 	case p.Status != payments.StatusComplete:
 		return payments.Payment{}, fmt.Errorf("webhook: Client.Confirm: %s: %w", id, payments.ErrNotComplete)
 	}
@@ -151,7 +152,10 @@ func (h *Handler) handOver(ctx context.Context, p payments.Payment) error {
 	h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not handed over",
 		append([]slog.Attr{slog.String("payment_id", p.ID.String())}, safecall.Attrs(err)...)...)
 	if h.cfg.OnHandOverFailed != nil {
-		hookErr := safecall.Do("webhook: Config.OnHandOverFailed", func() error { h.cfg.OnHandOverFailed(p, err); return nil })
+		hookErr := safecall.Do("webhook: Config.OnHandOverFailed", func() error {
+			h.cfg.OnHandOverFailed(p, err)
+			return nil
+		})
 		if hookErr != nil {
 			h.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: webhook hook failed", safecall.Attrs(hookErr)...)
 		}

@@ -1,10 +1,10 @@
 // Package webhook receives the service's webhooks (interface §6).
 //
-// A webhook is unsigned and carries nothing but a payment id, so it is a hint and
-// never a proof. [Handler] reads the id strictly, verifies it with the service
-// (POST /payments/confirm, §4.3), hands the verified payment to a [Sink], and only
-// then answers 200. Whatever goes wrong on the way is answered with another status,
-// so that the service delivers again (§6.4).
+// A webhook is unsigned and carries only a payment id, so it is a hint and never a
+// proof. [Handler] reads the id strictly, verifies it with the service
+// (POST /payments/confirm, §4.3), hands the verified payment to a [Ledger] or [Sink], and
+// only then answers 200. After any failure it answers with another status, so that the
+// service delivers again (§6.4).
 //
 // # First use
 //
@@ -23,22 +23,22 @@
 //		MaxHeaderBytes:    16 << 10,
 //	}
 //
-// The service waits 10 s for an answer (§6.5). The Handler answers within
+// The service waits 10 s for a response (§6.5). The Handler responds within
 // [Config.Budget], 8 s by default, even if the body, the Client or the Sink hangs.
 //
 // # Who may send
 //
 // Anyone who knows the address can send, and the customer knows the payment id. That
-// is safe as it is: a forged webhook leads to a confirm that says "not paid", and a
-// negative confirm is never remembered, so the real webhook still counts. To keep
-// strangers out altogether set [Config.PathSecrets] and, where the service's
-// addresses are known, [Config.AllowedSources]. [Config.ConfirmRate] and
-// [Config.MaxConcurrent] bound what a flood can cost.
+// is safe: a forged webhook leads to a confirm that the service rejects as not paid, and a
+// rejection is never final, so the real webhook still counts. To keep strangers out
+// altogether set [Config.PathSecrets] and, if you know the service's addresses,
+// [Config.AllowedSources]. [Config.ConfirmRate] and [Config.MaxConcurrent] limit the cost
+// of a flood.
 //
 // # Answers
 //
-//	200  the payment is in the Sink, now or from before
-//	400  the body is not the one of §6.1
+//	200  the payment is in the Sink
+//	400  the body is not that of §6.1
 //	403  the source is not in Config.AllowedSources
 //	404  Config.PathSecrets is set and the path has none of them
 //	405  not a POST
@@ -50,26 +50,26 @@
 //
 // In detail, for a request with a well-formed body:
 //
-//	the payment is handled already, or was confirmed and accepted      200
-//	the service refuses the id: not known, not paid, another payment   429
-//	the service cannot be reached, fails, or refuses the API token     429
-//	the answer to the confirm was lost or cannot be read               429
-//	the service was still being asked when the budget ended            429
-//	ConfirmRate, MaxConcurrent, RefusedInterval or ErrFull             429
-//	Sink.Handled, Ledger.Standing, Ledger.Note or Sink.Accept failed   503
-//	the Sink was still at work when the budget ended                   503
-//	the same, in Doubting.Unconfirmed                                  429
+//	the payment is handled already, or was confirmed and accepted       200
+//	the service rejects the id: not known, not paid, another payment    429
+//	the service cannot be reached, fails, or refuses the API token      429
+//	the response to the confirm was lost or cannot be read              429
+//	the confirm was still under way when the budget ended               429
+//	ConfirmRate, MaxConcurrent, RefusedInterval or ErrFull              429
+//	Sink.Handled, Ledger.State, Ledger.RecordHint or Accept failed      503
+//	one of them was still running when the budget ended                 503
+//	Ledger.ConfirmFailed was still running when the budget ended        429
 //
 // A 5xx always means that this process could not store. Proxies count 5xx and take a
-// server out that answers a few of them (nginx proxy_next_upstream, HAProxy observe
-// layer7, Envoy outlier detection), so nobody must be able to cause one by inventing ids,
-// and a service that is down must not take the merchant's pages down. The service repeats
-// after any answer but 200 (§6.4), so after a 429 the payment is only later.
+// server out of service after a few of them (nginx proxy_next_upstream, HAProxy observe
+// layer7, Envoy outlier detection). So made-up ids must not be able to cause one, and a
+// service that is down must not take the merchant's pages down. The service repeats after
+// any status but 200 (§6.4), so a 429 only delays the payment.
 //
-// All answers of one status are alike, byte for byte. What a sender can still tell:
+// All responses of one status are alike, byte for byte. A sender can still learn:
 //
-//   - that a payment is COMPLETE: 200;
-//   - by the time that an answer takes, whether the service was asked.
+//   - that a payment is COMPLETE, from the 200;
+//   - whether the service was asked, from the time that the response takes.
 //
 // This does not help guess ids (random UUIDs); anyone who has one already has the checkout
 // link, and learns nothing of other payments.
@@ -77,19 +77,19 @@
 // # After a confirm
 //
 // The service may stop delivering once a payment is COMPLETE (§6.5), and a confirm
-// may complete it. So a Sink that fails after the confirm may not be asked again.
-// Use a durable Sink whose Accept only writes the payment down; and watch
-// [Config.OnHandOverFailed], which is given every such payment.
+// may complete it. So after a failed Accept there may be no other delivery. Use a durable
+// Sink whose Accept only stores the payment, and watch [Config.OnHandOverFailed], which is
+// given every payment that could not be stored.
 //
 // # Stopping
 //
-// Stop the HTTP server (http.Server.Shutdown), then call [Handler.Wait]: work whose
-// sender was answered at the budget may still be running.
+// Stop the HTTP server (http.Server.Shutdown), then call [Handler.Wait]: the work for a
+// delivery that was answered at the budget may still be running.
 //
 // # Errors
 //
-// The sender learns nothing but the status. [Config.OnDelivery] and [Config.Logger]
-// are given the cause; errors of payments.Client hold no token.
+// The sender sees only the status. [Config.OnDelivery] and [Config.Logger] get the cause;
+// errors of payments.Client contain no token.
 //
 // # The sign §
 //

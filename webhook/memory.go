@@ -13,9 +13,9 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// Why Memory keeps a payment from the handler; see MemoryOptions.OnReview.
+// Why Memory does not pass a payment to the handler; see MemoryOptions.OnReview.
 var (
-	// ErrNoID: the record names no payment, so a repeat could not be told from another one.
+	// ErrNoID: the record names no payment, so a repeat could not be told from another payment.
 	ErrNoID = errors.New("the record has no payment id")
 	// ErrNoMoney: the amount is not above 0. A gift voucher that failed arrives like that.
 	ErrNoMoney = errors.New("the amount is not above 0")
@@ -23,15 +23,15 @@ var (
 
 const defaultMemorySize = 1_000_000
 
-// Memory is a Sink that keeps nothing but the ids of the payments it has seen, in
-// memory. One Memory may serve a Handler and pollers at once: a payment that comes
-// by both channels is granted once. It is safe for concurrent use.
+// Memory is a Sink that keeps only the ids of the payments it has seen, in memory. One
+// Memory may serve a Handler and pollers at once: a payment that comes by both channels is
+// granted once. It is safe for concurrent use.
 //
 // IT FORGETS EVERYTHING WHEN THE PROCESS ENDS. A payment that comes again after a
 // restart is granted again, a payment whose handler fails may never come again
-// (interface §6.5), and a crash between the handler's effect and its return does
-// either. It is for trials, tests, and handlers that are durable and idempotent by
-// payment id themselves. For money use a durable Sink.
+// (interface §6.5), and a crash between the handler's effect and its return can cause
+// either. It is for trials, tests, and handlers that are themselves durable and idempotent
+// by payment id. For money use a durable Sink.
 type Memory struct {
 	handler  func(context.Context, payments.Payment) error
 	onReview func(payments.Payment, error)
@@ -50,22 +50,22 @@ type run struct {
 
 // MemoryOptions are the options of NewMemory.
 type MemoryOptions struct {
-	// Size is how many ids are remembered, at about 60 bytes each; beyond it the one that
-	// was handled first is forgotten and would be granted again. Default 1,000,000.
+	// Size is how many ids are kept, at about 60 bytes each; beyond it the oldest one is
+	// forgotten and would be granted again. Default 1,000,000.
 	Size int
-	// OnReview is given what must not be granted without a look, with ErrNoID or
-	// ErrNoMoney: once an id for ErrNoMoney, every time for ErrNoID. Keep it: the service
-	// will not show it again. A panic makes Accept fail. It may run at once from many
-	// goroutines. Default: a warning to slog.Default().
+	// OnReview is given payments that a person must look at before they are granted, with
+	// ErrNoID or ErrNoMoney: once per id for ErrNoMoney, every time for ErrNoID. Store them: the
+	// service does not return them again. A panic makes Accept fail. OnReview may be called from
+	// many goroutines at once. Default: a warning to slog.Default().
 	OnReview func(p payments.Payment, reason error)
 }
 
-// NewMemory returns a Memory that hands payments to handler; opts may be nil. Errors
-// name what is wrong.
+// NewMemory returns a Memory that passes payments to handler; opts may be nil. The error
+// names the wrong argument.
 //
-// The handler is run to success at most once an id, and never at once for one id;
-// for different ids it runs at once. If it fails or panics, the next Accept of the
-// payment runs it again. Its ctx is the one of the Accept that runs it.
+// The handler succeeds at most once per id. It never runs twice at a time for one id, but
+// at once for different ids. If it fails or panics, the next Accept of the payment runs it
+// again. Its ctx is the one of the Accept that runs it.
 func NewMemory(handler func(ctx context.Context, p payments.Payment) error, opts *MemoryOptions) (*Memory, error) {
 	m := &Memory{handler: handler, onReview: warnReview, runs: make(map[uuid.UUID]*run)}
 	size := defaultMemorySize
@@ -96,7 +96,7 @@ func warnReview(p payments.Payment, reason error) {
 }
 
 // Handled reports whether the payment was granted. It never fails. A payment in review
-// is not handled: a later record of it may have an amount.
+// is not handled: a later record of it may have a positive amount.
 func (m *Memory) Handled(_ context.Context, id uuid.UUID) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,14 +104,14 @@ func (m *Memory) Handled(_ context.Context, id uuid.UUID) (bool, error) {
 	return known && granted, nil
 }
 
-// Accept grants p: it runs the handler, unless that has succeeded for p.ID. If the
-// handler is at it, Accept waits for that run, or for ctx, and shares its result.
+// Accept runs the handler for p, unless it has succeeded for p.ID. If the handler is
+// running for p.ID, Accept waits for that run, or for ctx, and returns the same result.
 //
 // A record that is COMPLETE but has no id or no positive amount goes to OnReview
-// instead, and Accept returns nil: it is final, so that delivering it again would
-// help nobody. A record with a positive amount that comes later for the same id is
+// instead, and Accept returns nil: the record is final, and another delivery would not
+// change it. If a record with a positive amount comes later for the same id, it is
 // granted. A record that is not COMPLETE is not final: the error is
-// payments.ErrNotComplete, and nothing is remembered.
+// payments.ErrNotComplete, and nothing is kept.
 func (m *Memory) Accept(ctx context.Context, p payments.Payment) error {
 	if p.Status != payments.StatusComplete {
 		return fmt.Errorf("webhook: payment %s: %w", p.ID, payments.ErrNotComplete)
@@ -131,7 +131,7 @@ func (m *Memory) review(p payments.Payment, reason error) error {
 	return safecall.Do("webhook: OnReview", func() error { m.onReview(p, reason); return nil })
 }
 
-// once runs do unless that has been done for id.
+// once runs do unless it has succeeded for id.
 func (m *Memory) once(ctx context.Context, id uuid.UUID, review bool, do func() error) error {
 	for {
 		r, mine := m.begin(id, review)
@@ -146,16 +146,16 @@ func (m *Memory) once(ctx context.Context, id uuid.UUID, review bool, do func() 
 		select {
 		case <-r.done:
 		case <-ctx.Done():
-			return fmt.Errorf("webhook: payment %s is with the handler still: %w", id, ctx.Err())
+			return fmt.Errorf("webhook: the handler still runs for payment %s: %w", id, ctx.Err())
 		}
 		if r.err != nil || r.review == review || review {
 			return r.err
 		}
-		// The other one was for review only; this one is to be granted.
+		// The other run was a review; this record must be granted.
 	}
 }
 
-// begin returns nil if there is nothing to do, else the run under way, or a new one.
+// begin returns nil if there is nothing to do, or the run under way, or a new one.
 func (m *Memory) begin(id uuid.UUID, review bool) (r *run, mine bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

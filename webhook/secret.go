@@ -12,17 +12,19 @@ const (
 	minSecretLength = 22
 )
 
-// validateSecrets never prints one.
+// validateSecrets returns an error that contains no secret.
 func validateSecrets(secrets []string) error {
 	if len(secrets) > maxSecrets {
-		return fmt.Errorf("webhook: Config.PathSecrets: has %d entries; at most %d are valid at once, the old and the new one", len(secrets), maxSecrets)
+		return fmt.Errorf("webhook: Config.PathSecrets: has %d entries; at most %d may be valid at once, old and new",
+			len(secrets), maxSecrets)
 	}
 	for i, secret := range secrets {
 		switch {
 		case len(secret) < minSecretLength:
 			return fmt.Errorf("webhook: Config.PathSecrets[%d]: is shorter than %d characters", i, minSecretLength)
 		case strings.ContainsFunc(secret, func(r rune) bool { return !unreserved(r) }):
-			return fmt.Errorf("webhook: Config.PathSecrets[%d]: has characters that a path may change; use A-Z a-z 0-9 - . _ ~", i)
+			return fmt.Errorf("webhook: Config.PathSecrets[%d]: has characters that may be escaped in a path; "+
+				"use A-Z a-z 0-9 - . _ ~", i)
 		case i > 0 && secret == secrets[0]:
 			return fmt.Errorf("webhook: Config.PathSecrets[%d]: is the same as the one before", i)
 		}
@@ -30,12 +32,12 @@ func validateSecrets(secrets []string) error {
 	return nil
 }
 
-// unreserved characters (RFC 3986 §2.3) look the same in every spelling of a path.
+// unreserved reports whether r is never escaped in a path (RFC 3986 §2.3).
 func unreserved(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r)
 }
 
-// secretHashes are the hashes of the valid secrets; none: any path is right.
+// secretHashes are the hashes of the valid secrets. Without any, every path is valid.
 type secretHashes [][sha256.Size]byte
 
 func hashSecrets(secrets []string) secretHashes {
@@ -46,8 +48,8 @@ func hashSecrets(secrets []string) secretHashes {
 	return hashes
 }
 
-// match compares the last segment of path with every secret. The time it takes
-// depends on the length of what was sent, not on the secrets.
+// match compares the last segment of path with every secret. Its time depends on the
+// length of the path, not on the secrets.
 func (s secretHashes) match(path string) bool {
 	if len(s) == 0 {
 		return true

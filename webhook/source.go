@@ -10,14 +10,15 @@ import (
 func validatePrefixes(field string, prefixes []netip.Prefix) error {
 	for i, p := range prefixes {
 		if _, ok := plainPrefix(p); !ok {
-			return fmt.Errorf("webhook: Config.%s[%d]: %v is not a network; use netip.MustParsePrefix(\"192.0.2.0/24\")", field, i, p)
+			return fmt.Errorf("webhook: Config.%s[%d]: %v is not a network; use netip.MustParsePrefix(\"192.0.2.0/24\")",
+				field, i, p)
 		}
 	}
 	return nil
 }
 
-// plainPrefix writes an IPv4 network that is mapped into IPv6 as an IPv4 one, the
-// form that plainAddr brings addresses to.
+// plainPrefix returns an IPv4 network that is mapped into IPv6 as an IPv4 network, like
+// plainAddr does for addresses.
 func plainPrefix(p netip.Prefix) (netip.Prefix, bool) {
 	const mapped = 96
 	switch {
@@ -46,7 +47,7 @@ func plainAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 // networks are in the form of plainPrefix.
 type networks []netip.Prefix
 
-// contain is false for the zero Addr.
+// contain reports whether a is in one of the networks. The zero Addr is in none.
 func (n networks) contain(a netip.Addr) bool {
 	for _, p := range n {
 		if p.Contains(a) {
@@ -56,11 +57,11 @@ func (n networks) contain(a netip.Addr) bool {
 	return false
 }
 
-// sources knows where a request may come from.
+// sources decides where a request comes from, and whether it may.
 type sources struct{ allowed, proxies networks }
 
-// of returns the address that a request came from, and whether it may. The address
-// is invalid if there is none to be relied on.
+// of returns the address that a request came from and whether it is allowed. The address
+// is invalid if none can be trusted.
 func (s *sources) of(r *http.Request) (netip.Addr, bool) {
 	from := parseAddr(r.RemoteAddr)
 	if s.proxies.contain(from) {
@@ -69,9 +70,9 @@ func (s *sources) of(r *http.Request) (netip.Addr, bool) {
 	return from, len(s.allowed) == 0 || s.allowed.contain(from)
 }
 
-// forwarded goes from the right, where the own proxies write, to the first address
-// that is none of theirs. What stands further left can be forged. Without the
-// header the proxy itself is the source.
+// forwarded returns the right-most address that is not one of the trusted proxies, which
+// append on the right. Addresses further left can be forged. Without the header the proxy
+// itself is the source.
 func (s *sources) forwarded(proxy netip.Addr, lines []string) netip.Addr {
 	from := proxy
 	for i := len(lines) - 1; i >= 0; i-- {
