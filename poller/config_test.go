@@ -59,8 +59,7 @@ func TestOtherIntervals(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			src := newSource(t)
 			p := newPoller(t, poller.Config{Client: src, Sink: newSink(t), IntervalMin: test.setMin, IntervalMax: test.setMax})
-			_, err := runFor(t, p, 5*time.Minute)
-			require.NoError(t, err)
+			mustRun(t, p, 5*time.Minute)
 			for _, gap := range src.gaps() {
 				assert.GreaterOrEqual(t, gap, test.low)
 				assert.LessOrEqual(t, gap, test.high)

@@ -15,26 +15,19 @@ import (
 // A customer pays, and the poller hands the payment over.
 func Example() {
 	mock, err := mockserver.New(mockserver.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer func() { _ = mock.Close() }()
 	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport()})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 
 	created, err := client.Create(ctx, payments.CreateRequest{
 		Title: "100 gems", Identifier: "order-1", Amount: payments.NewAmount(10000),
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{}); err != nil {
-		log.Fatal(err)
-	}
+	check(err)
+	_, err = mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
+	check(err)
 
 	p, err := poller.New(poller.Config{
 		Client: client,
@@ -44,9 +37,7 @@ func Example() {
 			return nil
 		}),
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	err = p.Run(ctx)
 	if unhanded, ok := errors.AsType[*poller.UnhandedError](err); ok {
 		fmt.Println("save these:", unhanded.Payments)
@@ -60,37 +51,32 @@ func Example() {
 // The figures for a status page; the sink is the one that the webhook has, too.
 func ExamplePoller_Stats() {
 	mock, err := mockserver.New(mockserver.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer func() { _ = mock.Close() }()
 	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport()})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	created, err := client.Create(ctx, payments.CreateRequest{Title: "100 gems", Identifier: "order-1", Amount: payments.NewAmount(10000)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{}); err != nil {
-		log.Fatal(err)
-	}
+	check(err)
+	_, err = mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
+	check(err)
 	box, err := webhook.NewMemory(func(context.Context, payments.Payment) error {
 		stop() // a server would go on
 		return nil
 	}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 
 	p, err := poller.New(poller.Config{Client: client, Sink: box})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	err = p.Run(ctx) // returns soon after ctx ends
 	stats := p.Stats()
 	fmt.Println("polls", stats.Polls, "received", stats.Received, "handed over", stats.HandedOver, "pending", stats.Pending, "error", err)
 	// Output: polls 1 received 1 handed over 1 pending 0 error <nil>
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

@@ -252,3 +252,10 @@ func runFor(t *testing.T, p *poller.Poller, d time.Duration) (time.Duration, err
 	err := p.Run(ctx)
 	return time.Since(began) - d, err
 }
+
+// mustRun runs p for d, without an error.
+func mustRun(t *testing.T, p *poller.Poller, d time.Duration) {
+	t.Helper()
+	_, err := runFor(t, p, d)
+	require.NoError(t, err)
+}

@@ -66,8 +66,7 @@ func TestLogWithLedger(t *testing.T) {
 		src := newSource(t, answer{err: fmt.Errorf("%w: %w", payments.ErrAmbiguous, page)})
 		var out bytes.Buffer
 		p := newPoller(t, poller.Config{Client: src, Ledger: &ledger{sink: newSink(t)}, Logger: slog.New(slog.NewTextHandler(&out, nil))})
-		_, err := runFor(t, p, time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, time.Minute)
 		assert.Equal(t, 1, strings.Count(out.String(), "\n"), out.String())
 		assert.Contains(t, out.String(), "level=WARN")
 		assert.Contains(t, out.String(), "kind=ambiguous")

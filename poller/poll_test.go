@@ -54,8 +54,7 @@ func TestDrain(t *testing.T) {
 		src, box := newSource(t, found(list...)...), newSink(t)
 		began := time.Now()
 		p := newPoller(t, poller.Config{Client: src, Sink: box})
-		_, err := runFor(t, p, time.Second)
-		require.NoError(t, err)
+		mustRun(t, p, time.Second)
 		assert.Equal(t, ids(list), box.ids())
 		s := p.Stats()
 		assert.Equal(t, poller.Stats{
@@ -71,8 +70,7 @@ func TestNextPollWaitsForTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src, box := newSource(t, found(newPayments(3)...)...), newSink(t)
 		box.during = func(context.Context, payments.Payment) error { <-time.After(10 * time.Second); return nil }
-		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: box}), 31*time.Second)
-		require.NoError(t, err)
+		mustRun(t, newPoller(t, poller.Config{Client: src, Sink: box}), 31*time.Second)
 		assert.Equal(t, []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second}, src.gaps())
 		assert.Len(t, box.ids(), 3)
 	})
@@ -90,8 +88,7 @@ func TestBackoff(t *testing.T) {
 		script = append(script, answer{err: payments.ErrNoProcessedPayment}, answer{err: errTest})
 		src, seen := newSource(t, script...), &events{}
 		p := newPoller(t, poller.Config{Client: src, Sink: newSink(t), OnEvent: seen.add})
-		_, err := runFor(t, p, 9*time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, 9*time.Minute)
 		gaps := src.gaps()
 		for i, high := range []int{6, 12, 24, 48, 60, 60, 60, 60, 60, 60} {
 			bound := time.Duration(high) * time.Second
@@ -117,8 +114,7 @@ func TestPaymentResetsBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		src := newSource(t, answer{err: errTest}, answer{err: errTest}, answer{err: errTest}, answer{p: newPayment()}, answer{err: errTest})
-		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), 2*time.Minute)
-		require.NoError(t, err)
+		mustRun(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), 2*time.Minute)
 		assert.Zero(t, src.gaps()[3])
 		assert.LessOrEqual(t, src.gaps()[4], 6*time.Second)
 	})
@@ -135,8 +131,7 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			src := newSource(t, answer{err: fmt.Errorf("wrapped: %w", &payments.Error{Op: "Next", RetryAfter: asked})})
-			_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), 65*time.Second)
-			require.NoError(t, err)
+			mustRun(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), 65*time.Second)
 			assert.GreaterOrEqual(t, src.gaps()[0], want[0])
 			assert.LessOrEqual(t, src.gaps()[0], want[1])
 		})
@@ -154,8 +149,7 @@ func TestAmbiguous(t *testing.T) {
 		src := newSource(t, answer{err: lost}, answer{err: unreadable}, answer{panic: errTest}, answer{p: later})
 		box, seen := newSink(t), &events{}
 		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add})
-		_, err := runFor(t, p, 2*time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, 2*time.Minute)
 		told := seen.of(poller.KindAmbiguous)
 		require.Len(t, told, 3)
 		assert.Equal(t, lost, told[0].Err)
@@ -181,8 +175,7 @@ func TestUnverified(t *testing.T) {
 		src := newSource(t, answer{p: a, err: payments.ErrNotComplete}, answer{p: b})
 		box, seen := newSink(t), &events{}
 		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add})
-		_, err := runFor(t, p, time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, time.Minute)
 		told := seen.of(poller.KindUnverified)
 		require.Len(t, told, 2)
 		assert.Equal(t, a, told[0].Payment)
@@ -246,8 +239,7 @@ func TestPaymentWithoutID(t *testing.T) {
 		b.Identifier = "order-2"
 		src, box := newSource(t, answer{p: a}, answer{p: b}), newSink(t)
 		box.failing(a, 1)
-		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: box}), time.Minute)
-		require.NoError(t, err)
+		mustRun(t, newPoller(t, poller.Config{Client: src, Sink: box}), time.Minute)
 		assert.ElementsMatch(t, []payments.Payment{a, b}, box.taken)
 	})
 }

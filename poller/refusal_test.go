@@ -32,8 +32,7 @@ func TestTokenRefused(t *testing.T) {
 		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add, BackoffMax: 20 * time.Second})
 		began := time.Now()
 		time.AfterFunc(time.Second, func() { assert.Equal(t, began, p.Stats().TokenRefusedSince) })
-		_, err := runFor(t, p, 2*time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, 2*time.Minute)
 		assert.Equal(t, []uuid.UUID{want.ID}, box.ids())
 		assert.Equal(t, []time.Duration{20 * time.Second, 20 * time.Second}, src.gaps()[:2])
 		told := seen.of(poller.KindTokenRefused)
@@ -64,8 +63,7 @@ func TestTokenSourceFails(t *testing.T) {
 		})
 		began := time.Now()
 		time.AfterFunc(50*time.Second, func() { assert.Equal(t, began, p.Stats().TokenRefusedSince) })
-		_, err := runFor(t, p, 61*time.Second)
-		require.NoError(t, err)
+		mustRun(t, p, 61*time.Second)
 		assert.Equal(t, []time.Duration{20 * time.Second, 20 * time.Second, 20 * time.Second}, src.gaps())
 		assert.Len(t, seen.of(poller.KindTokenRefused), 3)
 		assert.Empty(t, seen.of(poller.KindError))
@@ -76,8 +74,7 @@ func TestTokenSourceFails(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		src := newSource(t, answer{err: payments.ErrTokenSource})
-		_, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t), StopOnTokenRefused: true}), 2*time.Minute)
-		require.NoError(t, err)
+		mustRun(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t), StopOnTokenRefused: true}), 2*time.Minute)
 		assert.Greater(t, len(src.times()), 1)
 	})
 }
@@ -106,8 +103,7 @@ func TestTokenRefusedOverTwoRuns(t *testing.T) {
 			assert.Equal(t, began, p.Stats().TokenRefusedSince)
 			<-time.After(time.Minute)
 		}
-		_, err := runFor(t, p, time.Second)
-		require.NoError(t, err)
+		mustRun(t, p, time.Second)
 		assert.Zero(t, p.Stats().TokenRefusedSince)
 		assert.Len(t, seen.of(poller.KindTokenAccepted), 1)
 		assert.Equal(t, []time.Time{began, began, {}}, told)
@@ -126,12 +122,10 @@ func TestTokenRefusedEndsWithTheRun(t *testing.T) {
 		for range 2 {
 			began := time.Now()
 			time.AfterFunc(time.Second, func() { assert.Equal(t, began, p.Stats().TokenRefusedSince) })
-			_, err := runFor(t, p, 30*time.Second)
-			require.NoError(t, err)
+			mustRun(t, p, 30*time.Second)
 			assert.Zero(t, p.Stats().TokenRefusedSince)
 		}
-		_, err := runFor(t, p, time.Second)
-		require.NoError(t, err)
+		mustRun(t, p, time.Second)
 		assert.Empty(t, seen.of(poller.KindTokenAccepted))
 	})
 }
@@ -141,8 +135,7 @@ func TestTokenRefusedIsNoLoss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		box := &ledger{sink: newSink(t)}
-		_, err := runFor(t, newPoller(t, poller.Config{Client: newSource(t, answer{err: errRefused}), Ledger: box}), time.Hour)
-		require.NoError(t, err)
+		mustRun(t, newPoller(t, poller.Config{Client: newSource(t, answer{err: errRefused}), Ledger: box}), time.Hour)
 		assert.Empty(t, box.lost)
 	})
 }
@@ -160,8 +153,7 @@ func TestTokenRefusedIsLoggedSparsely(t *testing.T) {
 		var out bytes.Buffer
 		p := newPoller(t, poller.Config{Client: src, Sink: newSink(t), Logger: slog.New(slog.NewTextHandler(&out, nil))})
 		began := time.Now()
-		_, err := runFor(t, p, 3*time.Hour)
-		require.NoError(t, err)
+		mustRun(t, p, 3*time.Hour)
 		var told []string
 		for line := range strings.Lines(out.String()) {
 			for _, what := range []string{"level=ERROR", "level=INFO"} {
@@ -194,8 +186,7 @@ func TestMockGatewayRefuses(t *testing.T) {
 				want := pay(t, mock, client, 1)
 				box := newSink(t)
 				p := newPoller(t, poller.Config{Client: client, Sink: box})
-				_, err := runFor(t, p, 2*time.Minute)
-				require.NoError(t, err)
+				mustRun(t, p, 2*time.Minute)
 				assert.Equal(t, want, taken(box))
 				assert.Zero(t, p.Stats().TokenRefusedSince)
 			})

@@ -23,8 +23,7 @@ func TestSinkFailsThenTakes(t *testing.T) {
 		src, box, seen := newSource(t, found(list...)...), newSink(t), &events{}
 		box.failing(list[1], 9)
 		p := newPoller(t, poller.Config{Client: src, Sink: box, OnEvent: seen.add})
-		_, err := runFor(t, p, 10*time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, 10*time.Minute)
 		assert.Equal(t, ids([]payments.Payment{list[0], list[2], list[1]}), box.ids())
 		calls := box.callsFor(list[1])
 		require.Len(t, calls, 10)
@@ -67,8 +66,7 @@ func TestSinkPanics(t *testing.T) {
 				}
 				return box.Accept(ctx, p)
 			})})
-		_, err := runFor(t, p, time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, time.Minute)
 		require.Len(t, seen.of(poller.KindSinkFailed), 1)
 		require.ErrorIs(t, seen.of(poller.KindSinkFailed)[0].Err, errTest)
 		require.ErrorContains(t, seen.of(poller.KindSinkFailed)[0].Err, "Sink.Accept panicked")
@@ -93,8 +91,7 @@ func TestPendingFull(t *testing.T) {
 		var polledWhileFull bool
 		p := newPoller(t, poller.Config{Client: src, Sink: box, MaxPending: 3, OnEvent: seen.add})
 		src.during = func() { polledWhileFull = polledWhileFull || p.Stats().Pending >= 3 }
-		_, err := runFor(t, p, 10*time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, 10*time.Minute)
 		assert.False(t, polledWhileFull)
 		gaps := src.gaps()
 		assert.Equal(t, []time.Duration{0, 0}, gaps[:2])
@@ -125,8 +122,7 @@ func TestAcceptTimeout(t *testing.T) {
 			return nil
 		}
 		p := newPoller(t, poller.Config{Client: newSource(t, found(list...)...), Sink: box, OnEvent: seen.add})
-		_, err := runFor(t, p, time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, time.Minute)
 		calls := box.callsFor(list[0])
 		require.Len(t, calls, 2)
 		assert.InDelta(t, 30.75, calls[1].Sub(calls[0]).Seconds(), 0.26)
@@ -148,8 +144,7 @@ func TestHookPanicsAndStats(t *testing.T) {
 			kinds = append(kinds, e.Kind)
 			panic("hook")
 		}})
-		_, err := runFor(t, p, time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, time.Minute)
 		assert.Equal(t, slices.Repeat([]poller.Kind{poller.KindReceived, poller.KindHandedOver}, 2), kinds)
 		assert.Equal(t, ids(list), box.ids())
 	})

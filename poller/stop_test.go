@@ -15,35 +15,31 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-func TestStopBeforeStart(t *testing.T) {
+// TestStopWithoutWork: Run returns at once if it stops before the first poll, while it waits, or in a backoff.
+func TestStopWithoutWork(t *testing.T) {
 	t.Parallel()
-	src := newSource(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.NoError(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}).Run(ctx))
-	assert.Empty(t, src.times())
-}
-
-func TestStopWhileWaiting(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		src := newSource(t)
-		took, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), time.Second)
-		require.NoError(t, err)
-		assert.Zero(t, took)
-		assert.Len(t, src.times(), 1)
-	})
-}
-
-func TestStopInBackoff(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		src := newSource(t, answer{err: errTest})
-		took, err := runFor(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}), time.Second)
-		require.NoError(t, err)
-		assert.Zero(t, took)
-		assert.Len(t, src.times(), 1)
-	})
+	for name, test := range map[string]struct {
+		script []answer
+		stop   time.Duration
+		polls  int
+	}{
+		"before the start": {nil, -1, 0},
+		"while waiting":    {nil, time.Second, 1},
+		"in a backoff":     {[]answer{{err: errTest}}, time.Second, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				src := newSource(t, test.script...)
+				ctx, cancel := context.WithTimeout(t.Context(), test.stop)
+				defer cancel()
+				began := time.Now()
+				require.NoError(t, newPoller(t, poller.Config{Client: src, Sink: newSink(t)}).Run(ctx))
+				assert.Equal(t, max(0, test.stop), time.Since(began))
+				assert.Len(t, src.times(), test.polls)
+			})
+		})
+	}
 }
 
 // TestStopInNext: the poll is awaited, however long, its payment is handed over with
@@ -240,40 +236,31 @@ func TestRunTwice(t *testing.T) {
 		cancel()
 		var unhanded *poller.UnhandedError
 		require.ErrorAs(t, <-first, &unhanded)
-		_, err := runFor(t, p, time.Minute)
-		require.NoError(t, err)
+		mustRun(t, p, time.Minute)
 		assert.Empty(t, box.ids())
 		assert.EqualValues(t, 1, p.Stats().Unhanded)
 	})
 }
 
-// TestHookStops: a hook that ends the context is obeyed before the next poll.
+// TestHookStops: a hook that ends the context is obeyed before the next poll, also by the event just before it.
 func TestHookStops(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	src := newSource(t, found(newPayments(3)...)...)
-	p := newPoller(t, poller.Config{Client: src, Sink: newSink(t), OnEvent: func(poller.Event) { cancel() }})
-	require.NoError(t, p.Run(ctx))
-	assert.Len(t, src.times(), 1)
-}
-
-// TestHookStopsWhenResumed: the same for the event just before a poll.
-func TestHookStopsWhenResumed(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		list := newPayments(2)
-		src, box := newSource(t, found(list...)...), newSink(t)
-		box.failing(list[0], 1)
-		p := newPoller(t, poller.Config{Client: src, Sink: box, MaxPending: 1, OnEvent: func(e poller.Event) {
-			if e.Kind == poller.KindResumed {
-				cancel()
-			}
-		}})
-		require.NoError(t, p.Run(ctx))
-		assert.Equal(t, ids(list[:1]), box.ids())
-		assert.Len(t, src.times(), 1)
-	})
+	for _, kind := range []poller.Kind{poller.KindReceived, poller.KindResumed} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			list := newPayments(2)
+			src, box := newSource(t, found(list...)...), newSink(t)
+			box.failing(list[0], 1)
+			p := newPoller(t, poller.Config{Client: src, Sink: box, MaxPending: 1, OnEvent: func(e poller.Event) {
+				if e.Kind == kind {
+					cancel()
+				}
+			}})
+			require.NoError(t, p.Run(ctx))
+			assert.Equal(t, ids(list[:1]), box.ids())
+			assert.Len(t, src.times(), 1)
+		})
+	}
 }
 
 // TestStopInRetry: a payment that hangs in the Sink when the stop begins does not take

@@ -114,10 +114,11 @@ func (h *Handler) confirmFailed(ctx context.Context, id uuid.UUID, failure error
 
 // named calls a method of the Client, the Sink or the Ledger. The error names the method.
 func named(method string, f func() error) error {
-	if err := safecall.Do("webhook: "+method, f); err != nil {
-		return fmt.Errorf("webhook: %s: %w", method, err)
+	err := safecall.Do("webhook: "+method, f)
+	if _, panicked := errors.AsType[*safecall.PanicError](err); err == nil || panicked {
+		return err // which names the method already
 	}
-	return nil
+	return fmt.Errorf("webhook: %s: %w", method, err)
 }
 
 // verify confirms the payment. payments.Client has checked the record; another Confirmer

@@ -3,7 +3,6 @@ package webhook_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,35 +16,25 @@ import (
 // are granted once.
 func Example() {
 	mock, err := mockserver.New(mockserver.Config{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer func() { _ = mock.Close() }()
 	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Transport: mock.Transport()})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 
 	box, err := webhook.NewMemory(func(_ context.Context, p payments.Payment) error {
 		fmt.Println("granted:", p.Identifier, "paid", p.PaidAmount)
 		return nil
 	}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	hook, err := webhook.New(webhook.Config{Client: client, Sink: box, RefusedInterval: -1})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	mux := http.NewServeMux()
 	mux.Handle("/hooks/deposit", hook)
 
 	created, err := client.Create(context.Background(), payments.CreateRequest{
 		Title: "100 gems", Identifier: "order-1", Amount: payments.NewAmount(10000),
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	deliver := func() {
 		body := strings.NewReader(`{"payment_id":"` + created.PayToken.String() + `"}`)
 		r := httptest.NewRequest(http.MethodPost, "/hooks/deposit", body)
@@ -56,9 +45,8 @@ func Example() {
 	}
 
 	deliver()
-	if _, err := mock.Deposit(created.PayToken.String(), mockserver.Deposit{}); err != nil {
-		log.Fatal(err)
-	}
+	_, err = mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
+	check(err)
 	deliver()
 	deliver()
 	// Output:

@@ -13,12 +13,16 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// TestFailingMethodIsNamed: the error names the method that failed, nothing is confirmed, and the answer is 503.
-func TestFailingMethodIsNamed(t *testing.T) {
+// TestSinkDown: nothing is confirmed while the store cannot say what it has, because a confirm may be the
+// last time that the service names a payment. The status is 503, and the error names the method that failed.
+func TestSinkDown(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]webhook.Config{
 		"webhook: Sink.Handled: made to fail": {Sink: &sink{handled: func(context.Context, uuid.UUID) (bool, error) {
-			return false, errTest
+			return true, errTest
+		}}},
+		"webhook: Sink.Handled panicked: made to fail": {Sink: &sink{handled: func(context.Context, uuid.UUID) (bool, error) {
+			panic(errTest)
 		}}},
 		"webhook: Ledger.State: made to fail":      {Ledger: &ledger{stateErr: errTest}},
 		"webhook: Ledger.RecordHint: made to fail": {Ledger: &ledger{hintErr: errTest}},
@@ -30,6 +34,7 @@ func TestFailingMethodIsNamed(t *testing.T) {
 			cfg.Client, cfg.OnDelivery = client, seen.add
 			require.Equal(t, 503, serve(newHandler(t, cfg), named(uuid.New())).Code)
 			require.EqualError(t, seen.last(t).Err, want)
+			require.ErrorIs(t, seen.last(t).Err, errTest)
 			require.Equal(t, webhook.OutcomeSinkFailed, seen.last(t).Outcome)
 			require.Zero(t, client.calls.Load())
 		})

@@ -100,6 +100,11 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLedgerOfAnotherShape$",
 	},
 	{
+		"a run of a poller takes the line of another run", "inbox/journal.go",
+		"\tif r.isOpen() {\n", "\tfor _, line := range r.open {\n\t\tr.line = line\n\t}\n\tif r.isOpen() {\n",
+		"./inbox", "TestTwoPollersShareAnInbox$/^pg=false",
+	},
+	{
 		"a possible loss that could not be stored is forgotten", "inbox/journal.go",
 		"b.unwritten = append(b.unwritten, unwrittenLoss{id, lost})", "_ = id",
 		"./inbox", "TestUnwrittenLossIsReported$",

@@ -213,6 +213,16 @@ var mutants = []mutant{
 		"./poller", "TestNothingIsLost",
 	},
 	{
+		"unhanded payments close the journal", "poller/poller.go",
+		"return errors.Join(err, unhanded)", "r.closeJournal(ctx)\n\t\treturn errors.Join(err, unhanded)",
+		"./inbox", "TestUnhandedByAPoller$",
+	},
+	{
+		"an error of the ledger names a method of the sink", "webhook/handler.go",
+		"stateMethod: \"Ledger.State\"", "stateMethod: \"Sink.Handled\"",
+		"./webhook", "TestSinkDown$/^webhook:_Ledger.State",
+	},
+	{
 		"an ambiguous poll passes for a plain error", "poller/run.go",
 		"case errors.Is(err, payments.ErrAmbiguous):", "case false:",
 		"./poller", "TestAmbiguous",
