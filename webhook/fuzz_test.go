@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -65,3 +68,67 @@ func plainID(body []byte) (id uuid.UUID, plain bool) {
 		bytes.Count(body, []byte("payment_id")) == 1 && !bytes.Contains(body, []byte(`\`))
 	return id, plain
 }
+
+// FuzzForwarded compares the Handler's reading of X-Forwarded-For with a plainer one, and
+// sees that nothing which a stranger writes on the left moves what a proxy wrote. A line
+// break separates two lines of the header.
+func FuzzForwarded(f *testing.F) {
+	for _, seed := range []string{
+		"192.0.2.1", "203.0.113.1, 192.0.2.1", "192.0.2.1, 10.0.0.2", "192.0.2.1:80,[::ffff:10.0.0.3]:1", "203.0.113.1\n192.0.2.1",
+		"", ",", "\n", "unknown", "192.0.2.1,", "[2001:db8::1%eth0]", "::ffff:192.0.2.1", "10.0.0.1,10.0.0.2", "192.0.2.01", "192.0.2.1\t", "[192.0.2.1]",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		lines := strings.Split(header, "\n")
+		want, allowed := plainSource(lines)
+		source, code := sourceOf(t, lines)
+		if source != want || (code == http.StatusForbidden) == allowed {
+			t.Fatalf("%q: %v and %d, want %v, allowed: %t", lines, source, code, want, allowed)
+		}
+		forged, code := sourceOf(t, append([]string{"192.0.2.1"}, lines...))
+		if forged != want && !isProxy(want) {
+			t.Fatalf("%q: a line on the left makes it %v, %d", lines, forged, code)
+		}
+	})
+}
+
+// sourceOf is what the Handler takes a request of the proxy 10.0.0.1 to come from.
+func sourceOf(t *testing.T, lines []string) (netip.Addr, int) {
+	t.Helper()
+	seen := &events{}
+	h := newHandler(t, webhook.Config{
+		AllowedSources: prefixes("192.0.2.0/24"), TrustedProxies: prefixes("10.0.0.0/8"), OnDelivery: seen.add,
+	})
+	r := named(newPayment().ID)
+	r.RemoteAddr = "10.0.0.1:1"
+	r.Header["X-Forwarded-For"] = lines
+	code := serve(h, r).Code
+	return seen.last(t).Source, code
+}
+
+// plainSource is the last hop that is no proxy, or else the first one.
+func plainSource(lines []string) (netip.Addr, bool) {
+	hops := strings.Split(strings.Join(lines, ","), ",")
+	slices.Reverse(hops)
+	var from netip.Addr
+	for _, hop := range hops {
+		if from = plainHop(strings.TrimSpace(hop)); !isProxy(from) {
+			break
+		}
+	}
+	return from, from.Is4() && strings.HasPrefix(from.String(), "192.0.2.")
+}
+
+func plainHop(hop string) netip.Addr {
+	if pair, err := netip.ParseAddrPort(hop); err == nil {
+		return pair.Addr().Unmap().WithZone("")
+	}
+	if strings.HasPrefix(hop, "[") && strings.HasSuffix(hop, "]") {
+		hop = hop[1 : len(hop)-1]
+	}
+	a, _ := netip.ParseAddr(hop)
+	return a.Unmap().WithZone("")
+}
+
+func isProxy(a netip.Addr) bool { return a.Is4() && strings.HasPrefix(a.String(), "10.") }
