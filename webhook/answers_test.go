@@ -96,14 +96,13 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				seen := &events{}
-				h := newHandler(t, webhook.Config{Ledger: &test.ledger, OnDelivery: seen.add, Client: confirmerFunc(
+				h := newHandler(t, webhook.Config{Ledger: &test.ledger, Client: confirmerFunc(
 					func(ctx context.Context, id uuid.UUID) (payments.Payment, error) {
 						return payments.Payment{ID: id, Status: payments.StatusComplete}, test.service(ctx)
 					})})
 				w := serve(h, named(uuid.New()))
 				assert.Equal(t, test.want, w.Code)
-				assert.Equal(t, test.outcome, seen.last(t).Outcome)
+				assert.Equal(t, test.outcome, h.seen.last(t).Outcome)
 				if test.want != http.StatusOK {
 					assert.Equal(t, "5", w.Header().Get("Retry-After"))
 				}
@@ -160,8 +159,7 @@ func probe(t *testing.T, state webhook.State, says error, again, rateLeft bool) 
 	synctest.Test(t, func(t *testing.T) { // no time passes
 		id, other := uuid.New(), uuid.New()
 		l := &oneUnknown{ledger{state: state}, other}
-		seen := &events{}
-		h := newHandler(t, webhook.Config{Ledger: l, ConfirmBurst: 2, OnDelivery: seen.add, Client: confirmerFunc(
+		h := newHandler(t, webhook.Config{Ledger: l, ConfirmBurst: 2, Client: confirmerFunc(
 			func(_ context.Context, asked uuid.UUID) (payments.Payment, error) {
 				if asked == other {
 					return payments.Payment{}, errTest
@@ -173,7 +171,7 @@ func probe(t *testing.T, state webhook.State, says error, again, rateLeft bool) 
 		}
 		for !rateLeft {
 			serve(h, named(other))
-			rateLeft = seen.last(t).Outcome == webhook.OutcomeLimited
+			rateLeft = h.seen.last(t).Outcome == webhook.OutcomeLimited
 		}
 		w := serve(h, named(id))
 		var dump bytes.Buffer

@@ -35,13 +35,12 @@ func TestConfirmIgnoresItsContext(t *testing.T) {
 		client := newService(p)
 		client.during = func(context.Context, uuid.UUID) error { <-time.After(25 * time.Second); return nil }
 		g := newGranter()
-		seen := &events{}
-		h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil), OnDelivery: seen.add})
+		h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil)})
 
 		status, took := timed(h, named(p.ID))
 		assert.Equal(t, http.StatusTooManyRequests, status)
 		assert.Equal(t, 8*time.Second, took)
-		assert.Equal(t, webhook.OutcomeTimeout, seen.last(t).Outcome)
+		assert.Equal(t, webhook.OutcomeTimeout, h.seen.last(t).Outcome)
 
 		<-time.After(5 * time.Second) // the service's second attempt, while the first is in work
 		status, took = timed(h, named(p.ID))
@@ -81,19 +80,18 @@ func TestBudgetBounds(t *testing.T) {
 				p := newPayment()
 				client := newService(p)
 				client.during = func(ctx context.Context, _ uuid.UUID) error { return test.confirm(ctx) }
-				seen := &events{}
-				h := newHandler(t, webhook.Config{Client: client, Budget: 3 * time.Second, OnDelivery: seen.add, Sink: &sink{
+				h := newHandler(t, webhook.Config{Client: client, Budget: 3 * time.Second, Sink: &sink{
 					handled: func(ctx context.Context, _ uuid.UUID) (bool, error) { return false, test.handled(ctx) },
 					accept:  func(ctx context.Context, _ payments.Payment) error { return test.accept(ctx) },
 				}})
 				began := time.Now()
 				_, took := timed(h, named(p.ID))
 				assert.Equal(t, test.answered, took)
-				assert.Equal(t, test.answered, seen.last(t).Duration)
+				assert.Equal(t, test.answered, h.seen.last(t).Duration)
 				require.NoError(t, h.Wait(t.Context()))
 				assert.Equal(t, test.done, time.Since(began))
 				// At the very instant of the budget the result and the timer may both be there.
-				if e := seen.last(t); test.done == test.answered && test.outcome == webhook.OutcomeTimeout {
+				if e := h.seen.last(t); test.done == test.answered && test.outcome == webhook.OutcomeTimeout {
 					want := http.StatusServiceUnavailable
 					if name == "Confirm hangs" {
 						want = http.StatusTooManyRequests

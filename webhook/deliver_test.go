@@ -30,8 +30,7 @@ func TestManyDeliveriesOfOnePayment(t *testing.T) {
 		gate := make(chan struct{})
 		client.during = func(context.Context, uuid.UUID) error { <-gate; return nil }
 		g := newGranter()
-		seen := &events{}
-		h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil), OnDelivery: seen.add, MaxConcurrent: 1})
+		h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil), MaxConcurrent: 1})
 		var all sync.WaitGroup
 		for range 64 {
 			all.Go(func() { assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code) })
@@ -42,7 +41,7 @@ func TestManyDeliveriesOfOnePayment(t *testing.T) {
 		assert.EqualValues(t, 1, client.calls.Load())
 		assert.Equal(t, 1, g.count(p.ID))
 		counts := map[webhook.Outcome]int{}
-		for _, e := range seen.all() {
+		for _, e := range h.seen.all() {
 			counts[e.Outcome]++
 		}
 		assert.Equal(t, map[webhook.Outcome]int{webhook.OutcomeAccepted: 1, webhook.OutcomeRepeated: 63}, counts)
@@ -118,14 +117,12 @@ func TestNotVerified(t *testing.T) {
 	reference := ""
 	for name, test := range answers {
 		t.Run(name, func(t *testing.T) {
-			seen := &events{}
 			h := newHandler(t, webhook.Config{
 				Client: confirmerFunc(func(context.Context, uuid.UUID) (payments.Payment, error) { return test.p, test.err }),
 				Sink: &sink{accept: func(context.Context, payments.Payment) error {
 					assert.Fail(t, "an unverified payment reached the Sink")
 					return nil
 				}},
-				OnDelivery: seen.add,
 			})
 			w := serve(h, named(good.ID))
 			assert.Equal(t, http.StatusTooManyRequests, w.Code)
@@ -140,8 +137,8 @@ func TestNotVerified(t *testing.T) {
 			if errors.Is(test.is, payments.ErrAmbiguous) {
 				want = webhook.OutcomeAmbiguous
 			}
-			assert.Equal(t, want, seen.last(t).Outcome)
-			require.ErrorIs(t, seen.last(t).Err, test.is)
+			assert.Equal(t, want, h.seen.last(t).Outcome)
+			require.ErrorIs(t, h.seen.last(t).Err, test.is)
 		})
 	}
 }
@@ -166,10 +163,9 @@ func TestHandOverFails(t *testing.T) {
 			var failing atomic.Bool
 			failing.Store(true)
 			var kept []payments.Payment
-			seen := &events{}
 			var logged bytes.Buffer
 			h := newHandler(t, webhook.Config{
-				Client: newService(p), OnDelivery: seen.add,
+				Client: newService(p),
 				Sink: newMemory(t, func(context.Context, payments.Payment) error {
 					if failing.Load() {
 						return fail()
@@ -184,13 +180,13 @@ func TestHandOverFails(t *testing.T) {
 				Logger: slog.New(slog.NewTextHandler(&logged, nil)),
 			})
 			assert.Equal(t, http.StatusServiceUnavailable, serve(h, named(p.ID)).Code)
-			assert.Equal(t, webhook.OutcomeSinkFailed, seen.last(t).Outcome)
-			require.ErrorIs(t, seen.last(t).Err, errTest)
+			assert.Equal(t, webhook.OutcomeSinkFailed, h.seen.last(t).Outcome)
+			require.ErrorIs(t, h.seen.last(t).Err, errTest)
 			assert.Equal(t, []payments.Payment{p}, kept)
 			assert.Contains(t, logged.String(), p.ID.String())
 			failing.Store(false)
 			assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code)
-			assert.Equal(t, webhook.OutcomeAccepted, seen.last(t).Outcome)
+			assert.Equal(t, webhook.OutcomeAccepted, h.seen.last(t).Outcome)
 		})
 	}
 }
@@ -207,11 +203,10 @@ func TestClientPanics(t *testing.T) {
 		}
 		return nil
 	}
-	seen := &events{}
-	h := newHandler(t, webhook.Config{Client: client, OnDelivery: seen.add})
+	h := newHandler(t, webhook.Config{Client: client})
 	assert.Equal(t, http.StatusTooManyRequests, serve(h, named(p.ID)).Code)
-	assert.Equal(t, webhook.OutcomeUnconfirmed, seen.last(t).Outcome)
-	require.ErrorContains(t, seen.last(t).Err, "Client.Confirm panicked: no such thing")
+	assert.Equal(t, webhook.OutcomeUnconfirmed, h.seen.last(t).Outcome)
+	require.ErrorContains(t, h.seen.last(t).Err, "Client.Confirm panicked: no such thing")
 	broken = false
 	assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code)
 }

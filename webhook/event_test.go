@@ -49,8 +49,7 @@ func TestEventHeaders(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			seen := &events{}
-			h := newHandler(t, webhook.Config{OnDelivery: seen.add})
+			h := newHandler(t, webhook.Config{})
 			id := uuid.New()
 			r := named(id)
 			if test.webhookID != "-" {
@@ -58,8 +57,8 @@ func TestEventHeaders(t *testing.T) {
 				r.Header["X-Retry-Count"] = []string{test.retryCount}
 			}
 			serve(h, r)
-			require.Len(t, seen.all(), 1)
-			e := seen.last(t)
+			require.Len(t, h.seen.all(), 1)
+			e := h.seen.last(t)
 			assert.Equal(t, test.wantID, e.WebhookID)
 			assert.Equal(t, test.wantCount, e.RetryCount)
 			assert.Equal(t, id, e.PaymentID)

@@ -96,15 +96,14 @@ func FuzzForwarded(f *testing.F) {
 // sourceOf is what the Handler takes a request of the proxy 10.0.0.1 to come from.
 func sourceOf(t *testing.T, lines []string) (netip.Addr, int) {
 	t.Helper()
-	seen := &events{}
 	h := newHandler(t, webhook.Config{
-		AllowedSources: prefixes("192.0.2.0/24"), TrustedProxies: prefixes("10.0.0.0/8"), OnDelivery: seen.add,
+		AllowedSources: prefixes("192.0.2.0/24"), TrustedProxies: prefixes("10.0.0.0/8"),
 	})
 	r := named(newPayment().ID)
 	r.RemoteAddr = "10.0.0.1:1"
 	r.Header["X-Forwarded-For"] = lines
 	code := serve(h, r).Code
-	return seen.last(t).Source, code
+	return h.seen.last(t).Source, code
 }
 
 // plainSource is the last hop that is no proxy, or else the first one.

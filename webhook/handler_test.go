@@ -81,8 +81,7 @@ func TestMalformed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := newService()
-			seen := &events{}
-			h := newHandler(t, webhook.Config{Client: client, Strict: test.strict, OnDelivery: seen.add})
+			h := newHandler(t, webhook.Config{Client: client, Strict: test.strict})
 			r := delivery(test.body)
 			if test.method != "" {
 				r.Method = test.method
@@ -102,7 +101,7 @@ func TestMalformed(t *testing.T) {
 			if test.want == http.StatusMethodNotAllowed {
 				assert.Equal(t, "POST", w.Header().Get("Allow"))
 			}
-			e := seen.last(t)
+			e := h.seen.last(t)
 			assert.Equal(t, webhook.OutcomeMalformed, e.Outcome)
 			assert.Equal(t, test.want, e.Status)
 			assert.Equal(t, uuid.Nil, e.PaymentID)
@@ -133,16 +132,15 @@ func TestWellFormed(t *testing.T) {
 			t.Parallel()
 			p := newPayment()
 			p.ID = uuid.MustParse(someID)
-			seen := &events{}
-			h := newHandler(t, webhook.Config{Client: newService(p), OnDelivery: seen.add})
+			h := newHandler(t, webhook.Config{Client: newService(p)})
 			r := delivery(test.body)
 			r.Header.Set("Content-Type", test.contentType)
 			w := serve(h, r)
 			assert.Equal(t, http.StatusOK, w.Code)
 			assert.JSONEq(t, `{"result":"ok"}`, w.Body.String())
 			assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
-			assert.Equal(t, p.ID, seen.last(t).PaymentID)
-			assert.Equal(t, webhook.OutcomeAccepted, seen.last(t).Outcome)
+			assert.Equal(t, p.ID, h.seen.last(t).PaymentID)
+			assert.Equal(t, webhook.OutcomeAccepted, h.seen.last(t).Outcome)
 		})
 	}
 }
@@ -166,12 +164,11 @@ func TestBodyThatBreaksOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := newService()
-			seen := &events{}
-			h := newHandler(t, webhook.Config{Client: client, OnDelivery: seen.add})
+			h := newHandler(t, webhook.Config{Client: client})
 			r := httptest.NewRequest(http.MethodPost, "/", body)
 			r.Header.Set("Content-Type", "application/json")
 			assert.Equal(t, http.StatusBadRequest, serve(h, r).Code)
-			require.ErrorIs(t, seen.last(t).Err, errTest)
+			require.ErrorIs(t, h.seen.last(t).Err, errTest)
 			assert.Zero(t, client.calls.Load())
 		})
 	}

@@ -130,8 +130,21 @@ func newMemory(t testing.TB, handler func(context.Context, payments.Payment) err
 	return m
 }
 
-func newHandler(t testing.TB, cfg webhook.Config) *webhook.Handler {
+// observed is a Handler with the events of its deliveries.
+type observed struct {
+	*webhook.Handler
+	seen *events
+}
+
+func newHandler(t testing.TB, cfg webhook.Config) observed {
 	t.Helper()
+	seen, onDelivery := &events{}, cfg.OnDelivery
+	cfg.OnDelivery = func(e webhook.Event) {
+		seen.add(e)
+		if onDelivery != nil {
+			onDelivery(e)
+		}
+	}
 	if cfg.Client == nil {
 		cfg.Client = newService()
 	}
@@ -140,7 +153,7 @@ func newHandler(t testing.TB, cfg webhook.Config) *webhook.Handler {
 	}
 	h, err := webhook.New(cfg)
 	require.NoError(t, err)
-	return h
+	return observed{h, seen}
 }
 
 // newPayment returns a new COMPLETE payment of 10000.

@@ -29,13 +29,13 @@ func TestSinkDown(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			var seen events
 			client := newService()
-			cfg.Client, cfg.OnDelivery = client, seen.add
-			require.Equal(t, 503, serve(newHandler(t, cfg), named(uuid.New())).Code)
-			require.EqualError(t, seen.last(t).Err, want)
-			require.ErrorIs(t, seen.last(t).Err, errTest)
-			require.Equal(t, webhook.OutcomeSinkFailed, seen.last(t).Outcome)
+			cfg.Client = client
+			h := newHandler(t, cfg)
+			require.Equal(t, 503, serve(h, named(uuid.New())).Code)
+			require.EqualError(t, h.seen.last(t).Err, want)
+			require.ErrorIs(t, h.seen.last(t).Err, errTest)
+			require.Equal(t, webhook.OutcomeSinkFailed, h.seen.last(t).Outcome)
 			require.Zero(t, client.calls.Load())
 		})
 	}

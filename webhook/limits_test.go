@@ -25,15 +25,14 @@ func TestMaxConcurrent(t *testing.T) {
 		client := newService(p, q)
 		gate := make(chan struct{})
 		client.during = func(context.Context, uuid.UUID) error { <-gate; return nil }
-		seen := &events{}
-		h := newHandler(t, webhook.Config{Client: client, MaxConcurrent: 1, OnDelivery: seen.add})
+		h := newHandler(t, webhook.Config{Client: client, MaxConcurrent: 1})
 		var all sync.WaitGroup
 		all.Go(func() { assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code) })
 		synctest.Wait()
 		w := serve(h, named(q.ID))
 		assert.Equal(t, http.StatusTooManyRequests, w.Code)
 		assert.Equal(t, "5", w.Header().Get("Retry-After"))
-		assert.Equal(t, webhook.OutcomeLimited, seen.last(t).Outcome)
+		assert.Equal(t, webhook.OutcomeLimited, h.seen.last(t).Outcome)
 		all.Go(func() { assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code) })
 		synctest.Wait()
 		close(gate)
@@ -50,16 +49,15 @@ func TestConfirmRate(t *testing.T) {
 		p := newPayment()
 		client := newService(p)
 		g := newGranter()
-		seen := &events{}
 		h := newHandler(t, webhook.Config{
-			Client: client, Sink: newMemory(t, g.grant, nil), ConfirmRate: 2, ConfirmBurst: 3, OnDelivery: seen.add,
+			Client: client, Sink: newMemory(t, g.grant, nil), ConfirmRate: 2, ConfirmBurst: 3,
 		})
-		stranger := func() webhook.Outcome { serve(h, named(uuid.New())); return seen.last(t).Outcome }
+		stranger := func() webhook.Outcome { serve(h, named(uuid.New())); return h.seen.last(t).Outcome }
 		assert.Equal(t, http.StatusOK, serve(h, named(p.ID)).Code)
 		assert.Equal(t, webhook.OutcomeUnconfirmed, stranger())
 		assert.Equal(t, webhook.OutcomeUnconfirmed, stranger())
 		w := serve(h, named(uuid.New()))
-		assert.Equal(t, webhook.OutcomeLimited, seen.last(t).Outcome)
+		assert.Equal(t, webhook.OutcomeLimited, h.seen.last(t).Outcome)
 		assert.Equal(t, http.StatusTooManyRequests, w.Code)
 		assert.Equal(t, "5", w.Header().Get("Retry-After"))
 		for range 100 {
@@ -90,7 +88,8 @@ func TestDefaultConfirmRate(t *testing.T) {
 func TestFlood(t *testing.T) {
 	// Not parallel: it measures the heap.
 	g := newGranter()
-	h := newHandler(t, webhook.Config{Sink: newMemory(t, g.grant, nil)})
+	h, err := webhook.New(webhook.Config{Client: newService(), Sink: newMemory(t, g.grant, nil)})
+	require.NoError(t, err)
 	flood := func(n int) {
 		for range n {
 			if code := serve(h, named(uuid.New())).Code; code != http.StatusTooManyRequests {
@@ -118,15 +117,14 @@ func TestFloodWhileTheServiceHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newService()
 		client.during = func(ctx context.Context, _ uuid.UUID) error { <-ctx.Done(); return ctx.Err() }
-		seen := &events{}
-		h := newHandler(t, webhook.Config{Client: client, MaxConcurrent: 16, ConfirmRate: -1, OnDelivery: seen.add})
+		h := newHandler(t, webhook.Config{Client: client, MaxConcurrent: 16, ConfirmRate: -1})
 		var all sync.WaitGroup
 		for range 500 {
 			all.Go(func() { assert.Equal(t, http.StatusTooManyRequests, serve(h, named(uuid.New())).Code) })
 		}
 		all.Wait()
 		limited := 0
-		for _, e := range seen.all() {
+		for _, e := range h.seen.all() {
 			if e.Outcome == webhook.OutcomeLimited {
 				limited++
 			}

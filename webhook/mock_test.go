@@ -132,8 +132,7 @@ func TestSinkBackAgain(t *testing.T) {
 		box := newMemory(t, g.grant, nil)
 		var down atomic.Bool
 		down.Store(true)
-		seen := &events{}
-		w.to = newHandler(t, webhook.Config{Client: client, OnDelivery: seen.add, Sink: &sink{
+		h := newHandler(t, webhook.Config{Client: client, Sink: &sink{
 			handled: func(ctx context.Context, id uuid.UUID) (bool, error) {
 				if down.Load() {
 					return false, errTest
@@ -142,6 +141,7 @@ func TestSinkBackAgain(t *testing.T) {
 			},
 			accept: box.Accept,
 		}})
+		w.to = h
 		id := create(t, client)
 		deposit(t, mock, id)
 		synctest.Wait()
@@ -150,7 +150,7 @@ func TestSinkBackAgain(t *testing.T) {
 		down.Store(false)
 		mock.Advance(time.Hour) // attempt 4
 		assert.Equal(t, 1, g.count(id))
-		list := seen.all()
+		list := h.seen.all()
 		require.Len(t, list, 4)
 		for i, e := range list {
 			assert.Equal(t, i, e.RetryCount)
@@ -167,21 +167,20 @@ func TestForgedAgainstTheService(t *testing.T) {
 		w := &wire{}
 		mock, client := newMock(t, w)
 		g := newGranter()
-		seen := &events{}
-		hook := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil), OnDelivery: seen.add})
-		w.to = hook
+		h := newHandler(t, webhook.Config{Client: client, Sink: newMemory(t, g.grant, nil)})
+		w.to = h
 		id := create(t, client)
-		assert.Equal(t, http.StatusTooManyRequests, serve(hook, named(id)).Code)
+		assert.Equal(t, http.StatusTooManyRequests, serve(h, named(id)).Code)
 		var e *payments.Error
-		require.ErrorAs(t, seen.last(t).Err, &e)
+		require.ErrorAs(t, h.seen.last(t).Err, &e)
 		assert.EqualValues(t, mockserver.CodePaymentNotPaid, e.Code)
-		assert.Equal(t, http.StatusTooManyRequests, serve(hook, named(uuid.New())).Code)
+		assert.Equal(t, http.StatusTooManyRequests, serve(h, named(uuid.New())).Code)
 		asked := len(mock.Requests())
 		for range 100 {
-			assert.Equal(t, http.StatusTooManyRequests, serve(hook, named(id)).Code)
+			assert.Equal(t, http.StatusTooManyRequests, serve(h, named(id)).Code)
 		}
 		assert.Len(t, mock.Requests(), asked, "a stranger's repeats must not become confirms")
-		assert.Equal(t, webhook.OutcomeLimited, seen.last(t).Outcome)
+		assert.Equal(t, webhook.OutcomeLimited, h.seen.last(t).Outcome)
 		<-time.After(time.Second) // of the bubble: Config.RefusedInterval is over
 		deposit(t, mock, id)
 		synctest.Wait()

@@ -52,8 +52,7 @@ func TestWrongSecret(t *testing.T) {
 	t.Parallel()
 	p := newPayment()
 	client := newService(p)
-	seen := &events{}
-	h := newHandler(t, webhook.Config{Client: client, PathSecrets: []string{oldSecret}, OnDelivery: seen.add})
+	h := newHandler(t, webhook.Config{Client: client, PathSecrets: []string{oldSecret}})
 	for _, path := range []string{
 		"", "/", "/hooks", "/hooks/", oldSecret + "/", "/hooks/" + oldSecret + "/", "/" + oldSecret + "/x",
 		"/hooks/" + oldSecret[1:], "/hooks/" + oldSecret + "x", "/hooks/OLD-secret-0123456789abcdef", "/hooks/ " + oldSecret,
@@ -67,7 +66,7 @@ func TestWrongSecret(t *testing.T) {
 			assert.Equal(t, want.Code, got.Code, path)
 			assert.Equal(t, want.Header(), got.Header(), path)
 			assert.Equal(t, want.Body.String(), got.Body.String(), path)
-			assert.Equal(t, webhook.OutcomeForbidden, seen.last(t).Outcome)
+			assert.Equal(t, webhook.OutcomeForbidden, h.seen.last(t).Outcome)
 		}
 	}
 	assert.Zero(t, client.calls.Load())
@@ -134,7 +133,7 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		fmt.Fprintf(&out, verb, cfg)
 		fmt.Fprintf(&out, verb, &cfg)
-		fmt.Fprintf(&out, verb, h)
+		fmt.Fprintf(&out, verb, h.Handler)
 	}
 	logger.Info("configured", "config", cfg)
 	for _, path := range []string{"/hooks/" + oldSecret, "/hooks/" + newSecret + "x"} {

@@ -71,9 +71,8 @@ func TestSources(t *testing.T) {
 			t.Parallel()
 			p := newPayment()
 			client := newService(p)
-			seen := &events{}
 			h := newHandler(t, webhook.Config{
-				Client: client, AllowedSources: test.allowed, TrustedProxies: test.proxies, OnDelivery: seen.add,
+				Client: client, AllowedSources: test.allowed, TrustedProxies: test.proxies,
 			})
 			r := named(p.ID)
 			r.RemoteAddr = test.remote
@@ -81,9 +80,9 @@ func TestSources(t *testing.T) {
 				r.Header.Add("X-Forwarded-For", line)
 			}
 			assert.Equal(t, test.want, serve(h, r).Code)
-			assert.Equal(t, test.source, seen.last(t).Source.String())
+			assert.Equal(t, test.source, h.seen.last(t).Source.String())
 			if test.want == http.StatusForbidden {
-				assert.Equal(t, webhook.OutcomeForbidden, seen.last(t).Outcome)
+				assert.Equal(t, webhook.OutcomeForbidden, h.seen.last(t).Outcome)
 				assert.Zero(t, client.calls.Load())
 			}
 		})
