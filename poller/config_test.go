@@ -47,7 +47,7 @@ func TestConfigValidation(t *testing.T) {
 	}
 }
 
-// TestOtherIntervals: one bound alone moves the other one where it must.
+// TestOtherIntervals: a bound that is set alone adjusts the other one if it must.
 func TestOtherIntervals(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ setMin, setMax, low, high time.Duration }{

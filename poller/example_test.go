@@ -48,7 +48,7 @@ func Example() {
 	// stopped: <nil>
 }
 
-// The figures for a status page; the sink is the one that the webhook has, too.
+// The figures for a status page. The webhook handler may have the same sink.
 func ExamplePoller_Stats() {
 	mock, err := mockserver.New(mockserver.Config{})
 	check(err)

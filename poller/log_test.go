@@ -16,8 +16,8 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// TestLog: what may be money stands in the log at error level, on one line, with
-// what is known of it.
+// TestLog: a poll that may have lost money is one line at error level, with all that is known of
+// the payment.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,8 @@ func TestLogWithLedger(t *testing.T) {
 	})
 }
 
-// TestLossIsNeverSilent: not parallel, it replaces the default logger.
+// TestLossIsNeverSilent: without a Logger a loss goes to the default logger. Not parallel: it
+// replaces that.
 func TestLossIsNeverSilent(t *testing.T) {
 	var out bytes.Buffer
 	before := slog.Default()

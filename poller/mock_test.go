@@ -76,7 +76,7 @@ func TestMockDrain(t *testing.T) {
 	})
 }
 
-// lossy loses the answer of some polls after the service has acted on them.
+// lossy loses the response to one poll after the service has acted on it.
 type lossy struct {
 	next  http.RoundTripper
 	polls atomic.Int64
@@ -91,8 +91,7 @@ func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// TestMockLostAnswer: what a lost answer took with it is told, not hidden by the next
-// poll.
+// TestMockLostAnswer: a lost response is an ambiguous event, and polling continues.
 func TestMockLostAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -124,7 +123,7 @@ func (w *rewriter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// TestMockUnreadableAnswer: the bytes reach the hook as they came.
+// TestMockUnreadableAnswer: the hook gets the bytes of an unreadable response unchanged.
 func TestMockUnreadableAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,8 +142,7 @@ func TestMockUnreadableAnswer(t *testing.T) {
 	})
 }
 
-// TestMockStopDuringPoll: the client shields a poll on the wire from the stop, and
-// its payment arrives.
+// TestMockStopDuringPoll: the payment of a poll on the wire arrives although Run is stopping.
 func TestMockStopDuringPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,7 +157,7 @@ func TestMockStopDuringPoll(t *testing.T) {
 	})
 }
 
-// slow brings the answers of polls late.
+// slow delays the responses to polls.
 type slow struct {
 	next  http.RoundTripper
 	takes time.Duration

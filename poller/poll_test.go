@@ -15,7 +15,7 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// TestInterval: the first poll is at once, the others 3 to 5 s apart, spread evenly.
+// TestInterval: the first poll is made at once, the others 3 to 5 s apart, spread evenly.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,8 +45,7 @@ func TestInterval(t *testing.T) {
 	})
 }
 
-// TestDrain: while there are payments no time passes between polls, and the order is
-// the service's.
+// TestDrain: while payments wait, polls follow each other at once, in the service's order.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -64,7 +63,7 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestNextPollWaitsForTheSink: there is one payment in hand at a time.
+// TestNextPollWaitsForTheSink: nothing is polled while a payment is with the Sink.
 func TestNextPollWaitsForTheSink(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +75,8 @@ func TestNextPollWaitsForTheSink(t *testing.T) {
 	})
 }
 
-// TestBackoff: failures are counted, told and spaced out more and more, up to the
-// cap; success resets.
+// TestBackoff: waits after failures double up to the limit, each failure is an event, and a
+// success resets the wait.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +108,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// TestPaymentResetsBackoff: a payment is a success as well.
+// TestPaymentResetsBackoff: a payment resets the wait as well.
 func TestPaymentResetsBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +119,7 @@ func TestPaymentResetsBackoff(t *testing.T) {
 	})
 }
 
-// TestRetryAfter is honoured, up to the cap, and never shortens the backoff.
+// TestRetryAfter: Retry-After is honored up to BackoffMax, and never shortens the backoff.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration][2]time.Duration{
@@ -138,8 +137,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: each is counted and told, with the error as it came, and polling
-// goes on.
+// TestAmbiguous: each ambiguous poll is counted and an event with the unchanged error, and
+// polling continues.
 func TestAmbiguous(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,8 +164,8 @@ func TestAmbiguous(t *testing.T) {
 	})
 }
 
-// TestUnverified: a record that is not COMPLETE is told with all of its fields and
-// never reaches the Sink, however the Source puts it.
+// TestUnverified: a record that is not COMPLETE never reaches the Sink, and is an event with all
+// its fields, whether or not the Source returns an error.
 func TestUnverified(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -188,7 +187,7 @@ func TestUnverified(t *testing.T) {
 	})
 }
 
-// TestStopOnTokenRefused: Run ends with the cause, after what waits got its last attempt.
+// TestStopOnTokenRefused: Run returns the cause, after a last attempt for each pending payment.
 func TestStopOnTokenRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -217,7 +216,7 @@ func TestStopOnTokenRefused(t *testing.T) {
 	})
 }
 
-// TestTokenRefusedAmbiguously: both are told.
+// TestTokenRefusedAmbiguously: a refused token after a lost response counts as ambiguous.
 func TestTokenRefusedAmbiguously(t *testing.T) {
 	t.Parallel()
 	seen := &events{}
@@ -230,7 +229,7 @@ func TestTokenRefusedAmbiguously(t *testing.T) {
 	assert.EqualValues(t, 1, p.Stats().Ambiguous)
 }
 
-// TestPaymentWithoutID goes to the Sink like any other: it is all there is of it.
+// TestPaymentWithoutID: a payment without an id goes to the Sink like any other.
 func TestPaymentWithoutID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

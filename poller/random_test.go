@@ -17,9 +17,8 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// TestNothingIsLost runs against services and Sinks that fail at random, stops at
-// random, and accounts for every payment that was sent: handed over exactly once, or
-// in the error of Run.
+// TestNothingIsLost: every payment that was sent is handed over exactly once, or is in the error
+// of Run, with services and Sinks that fail at random and stops at random.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {

@@ -21,8 +21,8 @@ import (
 
 var errRefused = fmt.Errorf("HTTP 401: %w", payments.ErrTokenRefused)
 
-// TestTokenRefused: polling goes on with the longest wait, says so at each poll, and says
-// when the token works again; the payment behind the refusals arrives.
+// TestTokenRefused: polling continues with the longest wait, each refusal is an event, and so is
+// the first poll with a valid token; the payment behind the refusals arrives.
 func TestTokenRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,8 +49,8 @@ func TestTokenRefused(t *testing.T) {
 	})
 }
 
-// TestTokenSourceFails: a source that gives no token is as loud as a refused token, and its
-// end too; it does not end Run.
+// TestTokenSourceFails: a failing TokenSource is reported like a refused token, and so is its
+// end; it does not end Run.
 func TestTokenSourceFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestTokenSourceFails(t *testing.T) {
 	})
 }
 
-// TestTokenRefusedOverTwoRuns: the second Run says that the token works again, and the log
-// has one error line an hour over both.
+// TestTokenRefusedOverTwoRuns: the third Run reports that the token works again, and the log
+// has one error line an hour over all.
 func TestTokenRefusedOverTwoRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestTokenRefusedOverTwoRuns(t *testing.T) {
 	})
 }
 
-// TestTokenRefusedEndsWithTheRun: after a stop nothing is refused; the next Run begins again.
+// TestTokenRefusedEndsWithTheRun: a stop ends a refusal, and the next Run starts a new one.
 func TestTokenRefusedEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestTokenRefusedEndsWithTheRun(t *testing.T) {
 	})
 }
 
-// TestTokenRefusedIsNoLoss: nothing was taken, so a journal is not told of a loss.
+// TestTokenRefusedIsNoLoss: a refused poll took nothing, so the journal records no loss.
 func TestTokenRefusedIsNoLoss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,8 +140,8 @@ func TestTokenRefusedIsNoLoss(t *testing.T) {
 	})
 }
 
-// TestTokenRefusedIsLoggedSparsely: one error at once, a reminder an hour, and one line when
-// it is over; a second refusal begins again.
+// TestTokenRefusedIsLoggedSparsely: a refusal is an error at once and then once an hour, and its
+// end is one line; a second refusal starts again.
 func TestTokenRefusedIsLoggedSparsely(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,8 +172,8 @@ func TestTokenRefusedIsLoggedSparsely(t *testing.T) {
 	})
 }
 
-// TestMockGatewayRefuses: one 401 or 403 in front of the service, as during its deployment,
-// delays a payment by one wait and ends nothing.
+// TestMockGatewayRefuses: a 401 or 403 of a gateway, as during a deployment of the service,
+// delays a payment by one wait and does not end Run.
 func TestMockGatewayRefuses(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {

@@ -14,8 +14,8 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// TestSinkFailsThenTakes: a payment is offered again with backoff until it is taken,
-// once, while polling goes on and others are not held up.
+// TestSinkFailsThenTakes: a payment is offered with backoff until it is taken, once, while
+// polling continues and others are handed over.
 func TestSinkFailsThenTakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,8 +74,8 @@ func TestSinkPanics(t *testing.T) {
 	})
 }
 
-// TestPendingFull: with MaxPending payments in hand nothing is polled, which would
-// take one more; polling goes on at once when there is room.
+// TestPendingFull: nothing is polled with MaxPending payments pending, and polling continues at
+// once when there is room.
 func TestPendingFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -101,12 +101,12 @@ func TestPendingFull(t *testing.T) {
 		assert.ElementsMatch(t, ids(list), box.ids())
 		require.NotEmpty(t, seen.of(poller.KindPendingFull))
 		assert.Equal(t, 3, seen.of(poller.KindPendingFull)[0].Pending)
-		assert.Len(t, seen.of(poller.KindPendingFull), 1, "told once, not at every turn")
+		assert.Len(t, seen.of(poller.KindPendingFull), 1, "one event, not one each turn")
 		assert.Len(t, seen.of(poller.KindResumed), 1)
 	})
 }
 
-// TestAcceptTimeout: a Sink that hangs is let go and asked again.
+// TestAcceptTimeout: a Sink that hangs is canceled and called again.
 func TestAcceptTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestAcceptTimeout(t *testing.T) {
 	})
 }
 
-// TestHookPanicsAndStats: a hook may ask for Stats and may panic.
+// TestHookPanicsAndStats: a hook may call Stats and may panic.
 func TestHookPanicsAndStats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

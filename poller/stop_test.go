@@ -42,8 +42,8 @@ func TestStopWithoutWork(t *testing.T) {
 	}
 }
 
-// TestStopInNext: the poll is awaited, however long, its payment is handed over with
-// all the time there is, and there is no other poll.
+// TestStopInNext: Run waits for a poll under way, however long, hands its payment over with the
+// whole ShutdownTimeout, and makes no other poll.
 func TestStopInNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -70,8 +70,7 @@ func TestStopInNext(t *testing.T) {
 	})
 }
 
-// TestStopInNextThatFails: the end of the context itself is no error, a lost answer
-// is one.
+// TestStopInNextThatFails: the end of the context is no error, a lost response is ambiguous.
 func TestStopInNextThatFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -97,8 +96,7 @@ func TestStopInNextThatFails(t *testing.T) {
 	}
 }
 
-// TestStopInAccept: the hand-over is finished, and its context does not end with
-// Run's.
+// TestStopInAccept: a hand-over under way is finished, and its context does not end with Run's.
 func TestStopInAccept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +115,8 @@ func TestStopInAccept(t *testing.T) {
 	})
 }
 
-// TestStopWithHangingSink: the time for stopping bounds an Accept that began before
-// the stop and the last attempts together; what is left is returned whole.
+// TestStopWithHangingSink: ShutdownTimeout bounds an Accept under way and the last attempts
+// together; the payments that are left are returned whole.
 func TestStopWithHangingSink(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -145,7 +143,7 @@ func TestStopWithHangingSink(t *testing.T) {
 	})
 }
 
-// TestLastAttempts: everything that waits is offered once more, at once.
+// TestLastAttempts: every pending payment is offered once more, at once.
 func TestLastAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +167,7 @@ func TestLastAttempts(t *testing.T) {
 	})
 }
 
-// TestStopWhilePendingFull: the same when polling has stopped already.
+// TestStopWhilePendingFull: pending payments are offered once more if polling has stopped for them.
 func TestStopWhilePendingFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -191,8 +189,8 @@ func TestStopWhilePendingFull(t *testing.T) {
 	})
 }
 
-// TestLastAttemptsShareTheTime: one payment that hangs does not take the chance from
-// the others.
+// TestLastAttemptsShareTheTime: a payment that hangs in the Sink leaves the others their share of
+// ShutdownTimeout.
 func TestLastAttemptsShareTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -219,8 +217,8 @@ func TestLastAttemptsShareTheTime(t *testing.T) {
 	})
 }
 
-// TestRunTwice: a second Run at the same time is refused; a later one is not, and
-// does not know of payments that were given back.
+// TestRunTwice: a second Run at the same time fails; a later one does not, and does not have the
+// payments that the first one returned.
 func TestRunTwice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -263,8 +261,8 @@ func TestHookStops(t *testing.T) {
 	}
 }
 
-// TestStopInRetry: a payment that hangs in the Sink when the stop begins does not take
-// the chance from the others either, whose retries were due.
+// TestStopInRetry: a payment that hangs in the Sink when the stop begins leaves the others, whose
+// retries are due, their share of ShutdownTimeout.
 func TestStopInRetry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -297,8 +295,7 @@ func TestStopInRetry(t *testing.T) {
 	})
 }
 
-// TestTokenRefusedWithHangingSink: the time for stopping counts from the refusal, and
-// is shared out evenly.
+// TestTokenRefusedWithHangingSink: ShutdownTimeout starts at the refusal, and is shared evenly.
 func TestTokenRefusedWithHangingSink(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

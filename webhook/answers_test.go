@@ -53,8 +53,8 @@ func (f *failing) Accept(ctx context.Context, _ payments.Payment) error {
 	return f.hang(ctx, f.hangNext, f.accept)
 }
 
-// TestAnswers is the table of the package's documentation: only what the merchant's own
-// store cannot do is a 5xx, anyone who names the id.
+// TestAnswers: only a failure of the merchant's own store is a 5xx, as the table of the package
+// documentation says.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	const own, stranger = webhook.StateExpected, webhook.StateUnknown
@@ -84,13 +84,13 @@ func TestAnswers(t *testing.T) {
 		"service hangs, own":          {failing{state: own}, hangs, 429, webhook.OutcomeTimeout},
 		"ledger away":                 {failing{ask: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
 		"ledger hangs":                {failing{hangState: true}, no(nil), 503, webhook.OutcomeTimeout},
-		"not written down":            {failing{state: stranger, hint: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
+		"not recorded":                {failing{state: stranger, hint: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
 		"hangs while it writes":       {failing{state: stranger, hint: errTest, hangNext: true}, no(nil), 503, webhook.OutcomeTimeout},
 		"not accepted":                {failing{state: own, accept: errTest}, no(nil), 503, webhook.OutcomeSinkFailed},
 		"hangs while it accepts":      {failing{state: own, hangNext: true}, no(nil), 503, webhook.OutcomeTimeout},
-		"answer lost, not on record":  {failing{state: stranger, laterHint: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
+		"answer lost, not recorded":   {failing{state: stranger, laterHint: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
 		"lost, hangs while it writes": {failing{state: stranger, laterTakes: time.Minute}, no(payments.ErrAmbiguous), 503, webhook.OutcomeTimeout},
-		"own, lost and not on record": {failing{state: own, hint: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
+		"own, lost and not recorded":  {failing{state: own, hint: errTest}, no(payments.ErrAmbiguous), 503, webhook.OutcomeAmbiguous},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // TestProbing: what a stranger can learn of an id, while ConfirmRate lasts and after. Beyond
-// the status nothing tells two ids apart.
+// the status nothing distinguishes two ids.
 func TestProbing(t *testing.T) {
 	t.Parallel()
 	refused := &payments.Error{Op: "Confirm", Code: "NOT_PAID"}

@@ -26,8 +26,8 @@ func timed(h http.Handler, r *http.Request) (int, time.Duration) {
 	return w.Code, time.Since(began)
 }
 
-// TestConfirmIgnoresItsContext: the sender is answered at the budget; the work keeps
-// its place and its result counts for the next delivery.
+// TestConfirmIgnoresItsContext: the sender is answered at the budget; the confirm keeps
+// its place, and the next delivery gets its result.
 func TestConfirmIgnoresItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestConfirmIgnoresItsContext(t *testing.T) {
 		assert.Equal(t, 8*time.Second, took)
 		assert.Equal(t, webhook.OutcomeTimeout, h.seen.last(t).Outcome)
 
-		<-time.After(5 * time.Second) // the service's second attempt, while the first is in work
+		<-time.After(5 * time.Second) // the service's second attempt, while the first is in progress
 		status, took = timed(h, named(p.ID))
 		assert.Equal(t, http.StatusTooManyRequests, status)
 		assert.Equal(t, 8*time.Second, took)
@@ -56,7 +56,7 @@ func TestConfirmIgnoresItsContext(t *testing.T) {
 	})
 }
 
-// TestBudgetBounds: contexts of the Sink and the Client end, and when.
+// TestBudgetBounds: the contexts of the Sink and the Client end with the budget.
 func TestBudgetBounds(t *testing.T) {
 	t.Parallel()
 	block := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
@@ -105,8 +105,8 @@ func TestBudgetBounds(t *testing.T) {
 	}
 }
 
-// TestNoConfirmWithoutTime: a Handled that outlives the budget is not followed by a
-// confirm, which would complete the payment with nobody there to take it.
+// TestNoConfirmWithoutTime: there is no confirm after a Handled that outlives the budget: it
+// would complete the payment with no time left to store it.
 func TestNoConfirmWithoutTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestNoConfirmWithoutTime(t *testing.T) {
 	})
 }
 
-// TestSlowBody: a body that does not end is answered at the budget, and the
-// connection's reader is let go.
+// TestSlowBody: a body that does not end is answered at the budget, and the goroutine that
+// reads it ends.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestSlowBodyLeavesLessTime(t *testing.T) {
 	})
 }
 
-// TestSlowHook: what runs after the answer does not delay it.
+// TestSlowHook: OnDelivery does not delay the response.
 func TestSlowHook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestWait(t *testing.T) {
 		client := newService()
 		client.during = func(context.Context, uuid.UUID) error { <-time.After(time.Minute); return errTest }
 		h := newHandler(t, webhook.Config{Client: client})
-		require.NoError(t, h.Wait(t.Context()), "nothing is in work")
+		require.NoError(t, h.Wait(t.Context()), "nothing is in progress")
 		status, _ := timed(h, named(uuid.New()))
 		assert.Equal(t, http.StatusTooManyRequests, status)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

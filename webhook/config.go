@@ -43,8 +43,8 @@ type Config struct {
 	// exactly one). Default: other fields are ignored, so that the service may add some.
 	Strict bool
 
-	// MaxConcurrent is how many payment ids may be in work at a time; a delivery of another
-	// id is answered 429. Deliveries of an id in work wait for it and count once.
+	// MaxConcurrent is how many payment ids may be in progress at a time; a delivery of another
+	// id is answered 429. Deliveries of an id in progress wait for it and count once.
 	// Default 256.
 	MaxConcurrent int
 	// ConfirmRate is how many confirms are made per second at most, over all ids. Beyond

@@ -44,7 +44,7 @@ func recommended(mux http.Handler) *http.Server {
 	return server
 }
 
-// TestGuideServer: what is tested here is what the guide tells.
+// TestGuideServer: the server that is tested here is the one of the package documentation.
 func TestGuideServer(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("doc.go")
@@ -61,7 +61,7 @@ func TestGuideServer(t *testing.T) {
 	require.Contains(t, strings.ReplaceAll(string(guide), "server := ", ""), strings.Join(lines, "\n"))
 }
 
-// listen serves a Handler that knows these payments, as the guide tells.
+// listen serves a Handler that knows these payments, as the package documentation says.
 func listen(t *testing.T, paid ...payments.Payment) (address string, got *granter) {
 	t.Helper()
 	got = newGranter()
@@ -105,10 +105,9 @@ func pay(t *testing.T, client *http.Client, address string, p payments.Payment) 
 	return resp.StatusCode
 }
 
-// TestCrowd: with thousands of connections that say nothing, and hundreds that say something
-// without ever ending it, real webhooks are answered and granted; and those who never
-// end are put out by the server. Another process holds the other ends, because one alone may not
-// have so many files.
+// TestCrowd: real webhooks are granted next to thousands of idle connections and hundreds whose
+// request never ends, and the server closes the latter. Another process holds the other ends,
+// because one alone may not have so many files.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	if address := os.Getenv("DEPOSITPAY_TEST_CROWD"); address != "" {
@@ -177,8 +176,8 @@ func raiseLimit[T int64 | uint64](limit *T, n int64) bool {
 	return raised
 }
 
-// crowd is the other process: it connects, says that it is here, drips, says how many were put out, and
-// stays until its input ends.
+// crowd is the other process: it connects, reports that, drips, reports how many connections were
+// closed, and stays until its input ends.
 func crowd(t *testing.T, address string) {
 	raiseFiles(t, crowdIdle+2*crowdSlow+100)
 	conns := make([]net.Conn, crowdIdle+2*crowdSlow)
@@ -211,8 +210,8 @@ func crowd(t *testing.T, address string) {
 	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "an idle connection was closed")
 }
 
-// drip goes on saying a letter at a time until the server has ended all, a minute at most,
-// and returns how many it has ended.
+// drip writes a letter at a time until the server has closed all connections, for a minute at
+// most, and returns how many it has closed.
 func drip(conns []net.Conn) (out int) {
 	ticker := time.NewTicker(300 * time.Millisecond)
 	defer ticker.Stop()
@@ -232,8 +231,8 @@ func drip(conns []net.Conn) (out int) {
 	return out
 }
 
-// gone says one more letter, and reports whether nobody listens. A server that ends a request in
-// the middle answers 408 first.
+// gone writes one more letter, and reports whether the server has closed the connection. It
+// answers 408 before it closes one in the middle of a request.
 func gone(conn net.Conn) bool {
 	if _, err := conn.Write([]byte("a")); err != nil {
 		return true
@@ -244,9 +243,8 @@ func gone(conn net.Conn) bool {
 	return n > 0 && strings.Contains(string(answer[:n]), strconv.Itoa(http.StatusRequestTimeout)) || err != nil && !os.IsTimeout(err)
 }
 
-// TestHeaderAbuse: whatever stands in a header, over a real socket, it ends as a refusal or
-// as nothing special, no second request is found in what follows a broken one, and the next
-// real webhook is answered.
+// TestHeaderAbuse: a header, whatever it contains, is rejected or has no effect, no second
+// request is read after a broken one, and the next real webhook is granted.
 func TestHeaderAbuse(t *testing.T) {
 	t.Parallel()
 	p, victim := newPayment(), newPayment()
@@ -286,7 +284,7 @@ func TestHeaderAbuse(t *testing.T) {
 				return
 			}
 			broken := test.want == http.StatusBadRequest || test.want == http.StatusNotImplemented
-			if broken { // nobody can say where this request ends: no other one may follow
+			if broken { // the end of this request is unknown: no other one may follow
 				_, _ = io.WriteString(conn, smuggled)
 			}
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -299,7 +297,7 @@ func TestHeaderAbuse(t *testing.T) {
 			}
 		})
 	}
-	require.Zero(t, got.count(victim.ID), "what stands behind a broken request was granted")
+	require.Zero(t, got.count(victim.ID), "a request after a broken one was granted")
 	require.Equal(t, http.StatusOK, pay(t, http.DefaultClient, address, p))
 	http.DefaultClient.CloseIdleConnections()
 }

@@ -14,10 +14,10 @@ import (
 )
 
 var (
-	errBusy    = errors.New("webhook: Config.MaxConcurrent payments are in work")
+	errBusy    = errors.New("webhook: Config.MaxConcurrent payments are in progress")
 	errRate    = errors.New("webhook: Config.ConfirmRate is used up")
 	errRefused = errors.New("webhook: the service rejected this id less than Config.RefusedInterval ago")
-	errBudget  = errors.New("webhook: still in work when Config.Budget ended")
+	errBudget  = errors.New("webhook: still in progress when Config.Budget ended")
 )
 
 // deliver waits for the work on id, which another delivery may have started, until ctx

@@ -20,8 +20,8 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// TestManyDeliveriesOfOnePayment: 64 at once are one confirm and one grant, and all
-// are answered 200.
+// TestManyDeliveriesOfOnePayment: 64 deliveries at once cause one confirm and one grant, and
+// each is answered 200.
 func TestManyDeliveriesOfOnePayment(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestManyDeliveriesOfOnePayment(t *testing.T) {
 	})
 }
 
-// TestRealGoroutines is the same without a bubble, for the race detector.
+// TestRealGoroutines is TestManyDeliveriesOfOnePayment without a bubble, for the race detector.
 func TestRealGoroutines(t *testing.T) {
 	t.Parallel()
 	list := make([]payments.Payment, 8)
@@ -67,8 +67,8 @@ func TestRealGoroutines(t *testing.T) {
 	}
 }
 
-// TestForgedBeforePaying: the customer knows the id and sends it before paying. The
-// real webhook counts all the same, and later ones ask nobody.
+// TestForgedBeforePaying: the real webhook is granted although the customer, who knows the id,
+// sent it before paying. Repeats after the grant are not confirmed.
 func TestForgedBeforePaying(t *testing.T) {
 	t.Parallel()
 	p := newPayment()
@@ -90,8 +90,8 @@ func TestForgedBeforePaying(t *testing.T) {
 	assert.Equal(t, 1, g.count(p.ID))
 }
 
-// TestNotVerified: whatever the Client returns, only the COMPLETE record of the asked
-// id reaches the Sink; and every failure looks the same to the sender.
+// TestNotVerified: only the COMPLETE record of the requested id reaches the Sink, whatever the
+// Client returns, and every failure looks the same to the sender.
 func TestNotVerified(t *testing.T) {
 	t.Parallel()
 	good := newPayment()
@@ -132,7 +132,7 @@ func TestNotVerified(t *testing.T) {
 			if reference == "" {
 				reference = dump.String()
 			}
-			assert.Equal(t, reference, dump.String(), "the answer tells failures apart")
+			assert.Equal(t, reference, dump.String(), "the response reveals which failure it was")
 			want := webhook.OutcomeUnconfirmed
 			if errors.Is(test.is, payments.ErrAmbiguous) {
 				want = webhook.OutcomeAmbiguous
@@ -149,7 +149,7 @@ func (f confirmerFunc) Confirm(ctx context.Context, id uuid.UUID) (payments.Paym
 	return f(ctx, id)
 }
 
-// TestHandOverFails: 503, the hook has the whole payment, and the next delivery
+// TestHandOverFails: the status is 503, the hook gets the whole payment, and the next delivery
 // tries again.
 func TestHandOverFails(t *testing.T) {
 	t.Parallel()
@@ -191,7 +191,7 @@ func TestHandOverFails(t *testing.T) {
 	}
 }
 
-// TestClientPanics: 429 and not a crash; the payment is not stuck.
+// TestClientPanics: the status is 429, and the next delivery is granted.
 func TestClientPanics(t *testing.T) {
 	t.Parallel()
 	p := newPayment()

@@ -68,8 +68,7 @@ func TestEventHeaders(t *testing.T) {
 	}
 }
 
-// TestLogInjection: one request is one line, whatever it holds, and the body is not
-// in it.
+// TestLogInjection: a request is one line of the log, whatever it contains, without its body.
 func TestLogInjection(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -121,8 +120,7 @@ func TestLogLevels(t *testing.T) {
 	assert.Equal(t, "ERROR", level(named(p.ID)), "the ledger could not write the loss down")
 }
 
-// TestTokenFailsIsLoggedSparsely: without a token that works, one delivery an hour is an error
-// line: nothing is confirmed meanwhile.
+// TestTokenFailsIsLoggedSparsely: without a valid token one delivery an hour is logged as an error.
 func TestTokenFailsIsLoggedSparsely(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]error{

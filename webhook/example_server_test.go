@@ -17,7 +17,7 @@ import (
 )
 
 // A whole server, with the timeouts that suit webhooks, from its start to its end: the
-// port is closed first, then what is still in work is awaited.
+// port is closed first, then what is still in progress is awaited.
 func ExampleHandler_Wait() {
 	mock, err := mockserver.New(mockserver.Config{})
 	check(err)

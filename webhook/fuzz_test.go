@@ -17,9 +17,8 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// FuzzBody compares the Handler's reading of a body with encoding/json's: what is
-// accepted is what encoding/json reads as well, and what is plainly right is
-// accepted.
+// FuzzBody: the Handler accepts only bodies that encoding/json reads in the same way, and all
+// that are plainly valid.
 func FuzzBody(f *testing.F) {
 	const id = `"` + someID + `"`
 	for _, seed := range []string{
@@ -55,8 +54,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// plainID is what encoding/json makes of body; plain tells that there can be no two
-// opinions about it.
+// plainID is the id that encoding/json reads; plain reports whether the body is plainly valid.
 func plainID(body []byte) (id uuid.UUID, plain bool) {
 	var object map[string]json.RawMessage
 	var text string
@@ -69,9 +67,9 @@ func plainID(body []byte) (id uuid.UUID, plain bool) {
 	return id, plain
 }
 
-// FuzzForwarded compares the Handler's reading of X-Forwarded-For with a plainer one, and
-// sees that nothing which a stranger writes on the left moves what a proxy wrote. A line
-// break separates two lines of the header.
+// FuzzForwarded: the Handler reads X-Forwarded-For like a plainer implementation, and nothing
+// that a stranger writes on the left changes the source. A line break separates two lines of
+// the header.
 func FuzzForwarded(f *testing.F) {
 	for _, seed := range []string{
 		"192.0.2.1", "203.0.113.1, 192.0.2.1", "192.0.2.1, 10.0.0.2", "192.0.2.1:80,[::ffff:10.0.0.3]:1", "203.0.113.1\n192.0.2.1",
@@ -93,7 +91,7 @@ func FuzzForwarded(f *testing.F) {
 	})
 }
 
-// sourceOf is what the Handler takes a request of the proxy 10.0.0.1 to come from.
+// sourceOf is the source, for the Handler, of a request by the proxy 10.0.0.1.
 func sourceOf(t *testing.T, lines []string) (netip.Addr, int) {
 	t.Helper()
 	h := newHandler(t, webhook.Config{

@@ -12,7 +12,7 @@ import (
 )
 
 // Handler is the http.Handler of the webhook URI. It is safe for concurrent use. Its
-// goroutines end with the deliveries in work; see Wait.
+// goroutines end with the deliveries in progress; see Wait.
 type Handler struct {
 	cfg     Config
 	secrets secretHashes

@@ -16,7 +16,7 @@ import (
 
 const someID = "11111111-2222-4333-8444-555555555555"
 
-// TestMalformed: none of these reaches the service, and each has its own status.
+// TestMalformed: a malformed request gets the status of its defect, and causes no confirm.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	const good = `{"payment_id":"` + someID + `"}`
@@ -111,7 +111,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestWellFormed: all of these are the same delivery.
+// TestWellFormed: all of these requests are the same delivery.
 func TestWellFormed(t *testing.T) {
 	t.Parallel()
 	const good = `{"payment_id":"` + someID + `"}`
@@ -193,8 +193,8 @@ type panicReader struct{}
 
 func (panicReader) Read([]byte) (int, error) { panic(errTest) }
 
-// TestLength: what is declared too long is not read at all, and what is not declared
-// is not read any further than it must be.
+// TestLength: a body that is declared too long is not read at all, and one without a declared
+// length is read no further than the limit.
 func TestLength(t *testing.T) {
 	t.Parallel()
 	const good = `{"payment_id":"` + someID + `"}`

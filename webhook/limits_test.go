@@ -16,7 +16,7 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// TestMaxConcurrent: one id too many is turned away, an id in work is not, and the
+// TestMaxConcurrent: another id is rejected at the limit, an id in progress is not, and the
 // place is free again afterwards.
 func TestMaxConcurrent(t *testing.T) {
 	t.Parallel()

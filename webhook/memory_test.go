@@ -77,7 +77,7 @@ func TestMemoryRunsDifferentPaymentsAtOnce(t *testing.T) {
 	})
 }
 
-// TestMemoryWaiterGivesUp: its own context frees a waiter, and only it.
+// TestMemoryWaiterGivesUp: a waiter returns when its context ends, and no other one does.
 func TestMemoryWaiterGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestMemoryHandlerPanics(t *testing.T) {
 	assert.True(t, handled(t, m, p.ID))
 }
 
-// TestMemoryForgetsOldestFirst: a repeat does not make an id younger.
+// TestMemoryForgetsOldestFirst: the oldest id is forgotten first, and a repeat does not make an id younger.
 func TestMemoryForgetsOldestFirst(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, newGranter().grant, &webhook.MemoryOptions{Size: 3})
@@ -132,7 +132,7 @@ func TestMemoryForgetsOldestFirst(t *testing.T) {
 	}
 }
 
-// TestMemoryReview: what is no payment never reaches the handler.
+// TestMemoryReview: records without an id or an amount, or not COMPLETE, never reach the handler.
 func TestMemoryReview(t *testing.T) {
 	t.Parallel()
 	zero, negative, noID, progress := newPayment(), newPayment(), newPayment(), newPayment()
@@ -169,8 +169,8 @@ func TestMemoryReview(t *testing.T) {
 	assert.Equal(t, 1, g.count(progress.ID))
 }
 
-// TestMemoryGrantsAfterReview: money that comes later for a reviewed id is granted,
-// once; and a zero that comes later than the grant is nothing new.
+// TestMemoryGrantsAfterReview: a later record with an amount is granted after a review, once; a
+// record without an amount is ignored after the grant.
 func TestMemoryGrantsAfterReview(t *testing.T) {
 	t.Parallel()
 	p := newPayment()
@@ -186,7 +186,7 @@ func TestMemoryGrantsAfterReview(t *testing.T) {
 	assert.Equal(t, 1, reviews)
 }
 
-// TestMemoryReviewedThenGrantedIsOneID: it takes one place, and is forgotten once.
+// TestMemoryReviewedThenGrantedIsOneID: an id that was reviewed and then granted takes one place.
 func TestMemoryReviewedThenGrantedIsOneID(t *testing.T) {
 	t.Parallel()
 	p, q, r := newPayment(), newPayment(), newPayment()
@@ -203,7 +203,7 @@ func TestMemoryReviewedThenGrantedIsOneID(t *testing.T) {
 	assert.True(t, handled(t, m, q.ID))
 }
 
-// TestMemoryGrantWaitsForReview: the result of a review is not taken for a grant.
+// TestMemoryGrantWaitsForReview: a record that waits for a review of its id is granted afterwards.
 func TestMemoryGrantWaitsForReview(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -67,8 +67,7 @@ func deposit(t *testing.T, mock *mockserver.Server, id uuid.UUID) {
 	require.NoError(t, err)
 }
 
-// TestBothChannels: one payment by webhook, one by poll, one by both; each is granted
-// once.
+// TestBothChannels: payments by webhook, by poll, and by both are each granted once.
 func TestBothChannels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,8 +102,7 @@ func TestBothChannels(t *testing.T) {
 	})
 }
 
-// TestLostAnswer: our 200 is lost on the way; whatever the service makes of that, the
-// goods are granted once.
+// TestLostAnswer: the goods are granted once although the 200 is lost on the way.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,8 +119,8 @@ func TestLostAnswer(t *testing.T) {
 	})
 }
 
-// TestSinkBackAgain: a Sink that is down for the first attempts costs nothing, because
-// nothing was confirmed: the service goes on delivering.
+// TestSinkBackAgain: the payment is granted after the Sink was down for the first attempts:
+// nothing was confirmed, so the service delivers again.
 func TestSinkBackAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,7 +158,8 @@ func TestSinkBackAgain(t *testing.T) {
 	})
 }
 
-// TestForgedAgainstTheService: the service says itself that nobody has paid.
+// TestForgedAgainstTheService: forged webhooks are rejected by the service, cause one confirm each
+// id and interval, and do not prevent the grant.
 func TestForgedAgainstTheService(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ func at(p payments.Payment, path string) *http.Request {
 	return r
 }
 
-// TestSecretRotation goes through the stages of replacing a secret.
+// TestSecretRotation: both secrets are valid while one replaces the other.
 func TestSecretRotation(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []struct {
@@ -46,8 +46,8 @@ func TestSecretRotation(t *testing.T) {
 	}
 }
 
-// TestWrongSecret: the answer is the one of a page that is not there, whatever the
-// request; and the service is not asked.
+// TestWrongSecret: the response is that of a page that does not exist, whatever the request, and
+// nothing is confirmed.
 func TestWrongSecret(t *testing.T) {
 	t.Parallel()
 	p := newPayment()
@@ -119,7 +119,7 @@ func TestSecretValidation(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestSecretIsNeverPrinted searches everything that comes out.
+// TestSecretIsNeverPrinted: no log, response or printed value contains a secret.
 func TestSecretIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -46,8 +46,8 @@ func readAnswer(t *testing.T, conn net.Conn) (int, string) {
 
 const head = "POST /hook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
 
-// TestSocketSlowBody: the sender has its answer although it never ends its body, and
-// the server's goroutines end.
+// TestSocketSlowBody: a sender that never ends its body gets a response, and the server's
+// goroutines end.
 func TestSocketSlowBody(t *testing.T) {
 	t.Parallel()
 	conn := dial(t, newHandler(t, webhook.Config{Budget: shortBudget}))
@@ -58,7 +58,7 @@ func TestSocketSlowBody(t *testing.T) {
 	assert.JSONEq(t, `{"error":"request timeout"}`, body)
 }
 
-// TestSocketHangingConfirm: the same for a service that does not answer.
+// TestSocketHangingConfirm: the sender gets a response while the service does not answer.
 func TestSocketHangingConfirm(t *testing.T) {
 	t.Parallel()
 	client := newService()
@@ -75,7 +75,7 @@ func TestSocketHangingConfirm(t *testing.T) {
 	require.NoError(t, h.Wait(t.Context()))
 }
 
-// TestSocketAnswerBeforeHook: the answer is on its way before the hook begins.
+// TestSocketAnswerBeforeHook: the response is sent before OnDelivery runs.
 func TestSocketAnswerBeforeHook(t *testing.T) {
 	t.Parallel()
 	answered := make(chan struct{})

@@ -89,7 +89,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSourceBeforeSecret: a stranger cannot find out whether a path secret is right.
+// TestSourceBeforeSecret: a source that is not allowed cannot test path secrets.
 func TestSourceBeforeSecret(t *testing.T) {
 	t.Parallel()
 	p := newPayment()
