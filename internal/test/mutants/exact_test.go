@@ -20,12 +20,12 @@ var exactMutants = []mutant{
 		"./inbox", "TestIntakeForgetsNoLineTooMany$",
 	},
 	{
-		"a fold drops one line too many", "inbox/fold_sqlite.go",
+		"a fold drops one line too many", "inbox/store_sqlite.go",
 		"s.waiting[len(batch):]...)", "s.waiting[min(len(batch)+1, len(s.waiting)):]...)",
 		"./inbox", "TestIntakeForgetsNoLineTooMany$",
 	},
 	{
-		"a fold passes over one line too many", "inbox/fold_sqlite.go",
+		"a fold passes over one line too many", "inbox/store_sqlite.go",
 		"if line.n <= position {", "if line.n <= position+1 {",
 		"./inbox", "TestIntakeForgetsNoLineTooMany$",
 	},

@@ -44,7 +44,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestPostgreSQL$/^SerializeByIdentifier",
 	},
 	{
-		"a claim that is tried again has the rows of both tries", "inbox/rows.go",
+		"a claim that is tried again has the rows of both tries", "inbox/pool.go",
 		"all, err = collect(rows, scan) // in place of what the last try has left",
 		"got, err := collect(rows, scan)\n\t\tall = append(all, got...)",
 		"./inbox", "TestClaimCutAfterItsRows$",
@@ -55,7 +55,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestDefaultIsolation$",
 	},
 	{
-		"acceptances have the isolation that the database gives by default", "inbox/dedicated.go",
+		"acceptances have the isolation that the database gives by default", "inbox/connections.go",
 		"BEGIN ISOLATION LEVEL READ COMMITTED; ", "BEGIN; ",
 		"./inbox", "TestDefaultIsolation$",
 	},
@@ -70,32 +70,32 @@ var inboxMutants = []mutant{
 		"./inbox", "TestNoConnectionIsNoTry$",
 	},
 	{
-		"what one transaction sets stays in the session", "inbox/dedicated.go",
+		"what one transaction sets stays in the session", "inbox/connections.go",
 		"SET LOCAL enable_seqscan", "SET enable_seqscan",
 		"./inbox/inboxtest", "TestPostgreSQL$/^Accept$",
 	},
 	{
-		"prepared statements behind a transaction pooler are not found out", "inbox/pooler.go",
+		"prepared statements behind a transaction pooler are not found out", "inbox/schema.go",
 		"return poolerError(runHeld(ctx, b, query, func() error { return runHeld(ctx, a, query, nil) }))", "return nil",
 		"./inbox", "TestPgBouncer$/^transaction$",
 	},
 	{
-		"a pool whose limit cannot be seen is taken for large enough", "inbox/reservation.go",
+		"a pool whose limit cannot be seen is taken for large enough", "inbox/connections.go",
 		"conns, err := r.take(ctx, keep+spare, wait)", "spare = 0\n\tconns, err := r.take(ctx, keep+spare, wait)",
 		"./inbox", "TestSmallPgxpool$",
 	},
 	{
-		"each inbox keeps connections of its own", "inbox/reservation.go",
+		"each inbox keeps connections of its own", "inbox/connections.go",
 		"r := reservations.of[db]\n", "var r *reservation\n",
 		"./inbox", "TestSeveralInboxesOnOnePool$",
 	},
 	{
-		"commits that standbys do not have pass for safe", "inbox/check.go",
+		"commits that standbys do not have pass for safe", "inbox/schema.go",
 		"if value == \"local\" && !allowUnsafe {", "if false {",
 		"./inbox", "TestRefusals$/^PostgreSQL$/^LocalCommit$",
 	},
 	{
-		"a ledger of another shape is opened", "inbox/probe.go",
+		"a ledger of another shape is opened", "inbox/schema.go",
 		"return d.probeError(err)", "return nil",
 		"./inbox", "TestLedgerOfAnotherShape$",
 	},
@@ -120,12 +120,12 @@ var inboxMutants = []mutant{
 		"./inbox", "TestIntakeRefuses",
 	},
 	{
-		"the position of the fold is not written", "inbox/fold_sqlite.go",
+		"the position of the fold is not written", "inbox/store_sqlite.go",
 		"\"folded \"+s.file, last)", "\"folded\", last)",
 		"./inbox/inboxtest", "TestSQLite$/^Accept",
 	},
 	{
-		"the position of the fold is written before the fold", "inbox/fold_sqlite.go",
+		"the position of the fold is written before the fold", "inbox/store_sqlite.go",
 		"tx, err := s.db.Writer.BeginTx(ctx, nil)",
 		"_, _ = s.db.Writer.ExecContext(ctx, s.d.sql(sqlSetMeta), \"folded \"+s.file, strconv.FormatInt(batch[len(batch)-1].n, 10))\n\ttx, err := s.db.Writer.BeginTx(ctx, nil)",
 		"./inbox", "TestFoldIsOneTransaction",

@@ -9,7 +9,7 @@ var modelMutants = []mutant{
 		"./inbox", "TestFailpoints$",
 	},
 	{
-		"a fold does not look how far the ledger is", "inbox/fold_sqlite.go",
+		"a fold does not look how far the ledger is", "inbox/store_sqlite.go",
 		"if line.n <= position {", "if line.n <= position && false {",
 		"./inbox", "TestFailpoints$/^SQLite$/^Folded$/^Webhook$/^error",
 	},
