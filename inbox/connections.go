@@ -11,46 +11,44 @@ import (
 	"time"
 )
 
-// dedicatedConn is a connection that is kept out of the pool for one kind of statement, so that
-// handlers cannot take it. All inboxes of one pool share it, see reservation.
+// dedicatedConn is a connection reserved for one kind of statement, so that handlers cannot take it.
+// All inboxes of one pool share it; see reservation.
 //
-// Nothing is ever set for its session: behind a pooler the next transaction of the session
-// may be another program's. What its statements need is set for their transaction, see begin.
+// It never sets anything for its session: behind a pooler the next transaction of the session may be
+// another program's. Settings are made per transaction; see begin.
 type dedicatedConn struct {
 	db      *sql.DB
-	turn    chan struct{} // holds one value while somebody uses what follows
+	turn    chan struct{} // a mutex for the fields below that ctx can give up on
 	conn    *sql.Conn
 	uses    int       // of conn
-	planned time.Time // when its plans were last discarded
+	planned time.Time // when conn's plans were last discarded
 }
 
 func newDedicatedConn(db *sql.DB, conn *sql.Conn) *dedicatedConn {
 	return &dedicatedConn{db: db, conn: conn, turn: make(chan struct{}, 1)}
 }
 
-// idleLimit is how long a transaction of the inbox's own may be silent. If this process is
-// stopped in the middle of one, or cut off, the rows that it has inserted would hold up
-// every other replica's acceptance of the same ids. It is below commitTimeout, so that those
-// who wait get through.
+// idleLimit is how long a transaction of the inbox itself may be idle. If this process is stopped or
+// cut off in the middle of one, the rows that it inserted would block every other replica's acceptance
+// of the same ids. It is below commitTimeout, so that waiting acceptances still succeed.
 const idleLimit = "5s"
 
-// begin begins a transaction with its settings, in one round trip: a driver sends statements
-// without parameters as they are.
+// begin begins a transaction with its settings, in one round trip: a driver sends statements without
+// parameters as they are.
 //
-// The merchant's default isolation is not for the ledger's statements, which wait for each
-// other's rows and then look again. A plan that the server makes while the tables are small,
-// and keeps, reads them from end to end for as long as nothing makes it plan again, and the
-// rate was measured to fall to a fifteenth: so there is one plan left, row by row through an
-// index. A row that was free in the statement's snapshot may be a handler's by now: rather
-// look again, and see that it is, than wait for the handler.
+// The isolation is not the merchant's default, since the ledger's statements wait for each other's
+// rows and then look again. The planner gets one choice, row by row through an index: a plan made and
+// cached while the tables are small reads them from end to end until something makes the server plan
+// again, and the rate was measured to fall to a fifteenth. lock_timeout: a row that was free in the
+// statement's snapshot may be locked by a handler by now; looking again is better than waiting for it.
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; " +
 	"SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; " +
 	"SET LOCAL idle_in_transaction_session_timeout = '" + idleLimit + "'; SET LOCAL lock_timeout = '250ms'"
 
-// maxDeadlockRetries bounds how often a transaction is repeated that the server undid.
+// maxDeadlockRetries bounds how often a transaction that the server rolled back is repeated.
 const maxDeadlockRetries = 10
 
-// do makes d a retrier: fn is a transaction, and gets the context that bounds it.
+// do makes d a retrier: fn runs in a transaction and gets the context that bounds it.
 func (d *dedicatedConn) do(ctx context.Context, fn func(context.Context, rowQuerier) error) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
@@ -59,14 +57,14 @@ func (d *dedicatedConn) do(ctx context.Context, fn func(context.Context, rowQuer
 	})
 }
 
-// retry calls fn with a connection that is there, and once more with a new one if that one
-// turns out to be dead, and again if the server undid what fn did in favor of another
-// transaction, or if a row was locked. So what fn does must be harmless to do twice, and fn may
-// write to nothing outside itself but what has committed: what a try leaves there, the next try adds to.
+// retry calls fn, again with a new connection if the connection turns out to be dead, and again if the
+// server rolled fn's transaction back in favor of another one or a row was locked. So fn must be
+// idempotent, and outside itself it may write only what has committed: the next try would add to
+// whatever a failed try leaves there.
 func (d *dedicatedConn) retry(ctx context.Context, fn func(*dedicatedConn) error) error {
 	err := d.inTurn(ctx, fn)
 	for hasState(err, lockTimeout) && ctx.Err() == nil {
-		err = d.inTurn(ctx, fn) // after those who wait: another inbox's rows may be free
+		err = d.inTurn(ctx, fn) // behind other waiting callers, whose rows may be free
 	}
 	return err
 }
@@ -83,8 +81,8 @@ func (d *dedicatedConn) inTurn(ctx context.Context, fn func(*dedicatedConn) erro
 			return err
 		}
 		err := fn(d)
-		// Groups are sorted, which makes deadlocks rare and does not rule them out: in what
-		// order an UPDATE locks its rows is up to the planner.
+		// Groups are sorted, which makes deadlocks rare but does not rule them out: the planner
+		// chooses the order in which an UPDATE locks its rows.
 		for ; isDeadlock(err) && undone < maxDeadlockRetries; undone++ {
 			err = fn(d)
 		}
@@ -118,7 +116,7 @@ func (d *dedicatedConn) inTx(ctx context.Context, fn func(*sql.Conn) error) erro
 	return err
 }
 
-// rollBack ends a transaction that may have begun; if it cannot, the connection ends.
+// rollBack ends a transaction that may have begun, or else the connection.
 func (d *dedicatedConn) rollBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -127,9 +125,9 @@ func (d *dedicatedConn) rollBack(ctx context.Context) {
 	}
 }
 
-// replan makes the server plan again: after each doubling of the uses, while the tables may
-// be young, and once a minute. Which row by row it chooses still depends on what the planner
-// takes the tables' size for, and planning each time was measured to cost a third of a group.
+// replan makes the server plan again after each doubling of the uses, while the tables may be young,
+// and once a minute: which index the planner chooses still depends on its idea of the tables' sizes.
+// Planning each time was measured to cost a third of a group.
 func (d *dedicatedConn) replan() string {
 	d.uses++
 	if d.uses&(d.uses-1) != 0 && time.Since(d.planned) < time.Minute {
@@ -151,13 +149,13 @@ func (d *dedicatedConn) connect(ctx context.Context) error {
 	return nil
 }
 
-// discard closes the connection itself, in place of giving it back to the pool.
+// discard closes the connection instead of returning it to the pool.
 func discard(c *sql.Conn) {
 	_ = c.Raw(func(any) error { return driver.ErrBadConn })
 	_ = c.Close()
 }
 
-// close gives the connection back to the pool.
+// close returns the connection to the pool.
 func (d *dedicatedConn) close() error {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
@@ -167,20 +165,20 @@ func (d *dedicatedConn) close() error {
 	err := d.conn.Close()
 	d.conn = nil
 	if errors.Is(err, sql.ErrConnDone) {
-		return nil // it was dead, as after a crash of the server: the pool has closed it
+		return nil // it was dead, for example after a server crash, and the pool closed it
 	}
 	return err
 }
 
-// intakeLanes is how many groups are written at once. With one the server waits for the
-// client and the client for the server.
+// intakeLanes is how many groups are written at once. With one, the client and the server would take
+// turns waiting for each other.
 const intakeLanes = 2
 
-// postgresConnections is how many connections the inboxes of one pool keep for themselves,
-// so that handlers cannot take the last one: the lanes', one for claims, one for lookups.
+// postgresConnections is how many connections all inboxes of one pool reserve, so that handlers cannot
+// take the last one: one for each lane, one for claims, one for lookups.
 const postgresConnections = intakeLanes + 2
 
-// reservation is what all inboxes on one pool share: the connections that they keep.
+// reservation holds the connections that all inboxes on one pool share.
 type reservation struct {
 	intake [intakeLanes]*dedicatedConn
 	work   *dedicatedConn
@@ -191,18 +189,18 @@ type reservation struct {
 
 	opening sync.Mutex
 	kept    bool
-	spare   int // how many more connections the pool was seen to give at once
+	spare   int // how many more connections the pool has given at once
 }
 
-// reservations are those of all pools on which an inbox is open.
+// reservations has every pool on which an inbox is open.
 var reservations = struct {
 	sync.Mutex
 
 	of map[*sql.DB]*reservation
 }{of: map[*sql.DB]*reservation{}}
 
-// reserve takes the connections that an inbox with that many handlers needs, or finds that
-// another inbox of the pool has them.
+// reserve takes the connections that an inbox with that many handlers needs, unless another inbox of
+// the pool has them already.
 func reserve(ctx context.Context, db *sql.DB, handlers int, wait time.Duration) (*reservation, error) {
 	reservations.Lock()
 	r := reservations.of[db]
@@ -218,7 +216,7 @@ func reserve(ctx context.Context, db *sql.DB, handlers int, wait time.Duration) 
 	return r, nil
 }
 
-// release gives the connections back when the last inbox of the pool is closed.
+// release returns the connections when the last inbox of the pool is closed.
 func (r *reservation) release() error {
 	reservations.Lock()
 	r.users--
@@ -240,8 +238,8 @@ func (r *reservation) release() error {
 // reserveTimeout bounds how long Open waits for the pool's connections.
 const reserveTimeout = 5 * time.Second
 
-// open takes all that is needed at once and keeps what the inbox needs for itself. A pool
-// that pgxpool stands behind tells no limit, and what comes after the limit waits for ever.
+// open takes all needed connections at once and keeps the reserved ones. It is the only way to find
+// out: a pool backed by pgxpool does not report its limit, and a request beyond it waits for ever.
 func (r *reservation) open(ctx context.Context, handlers int, wait time.Duration) error {
 	r.opening.Lock()
 	defer r.opening.Unlock()
@@ -282,7 +280,7 @@ func (r *reservation) keep(conns []*sql.Conn) {
 	r.kept = true
 }
 
-// take takes n connections at once, or none; then the error says how many it got.
+// take takes n connections at once, or none; the error then says how many came.
 func (r *reservation) take(ctx context.Context, n int, wait time.Duration) ([]*sql.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -19,44 +19,33 @@ const (
 	DialectSQLite     Dialect = "sqlite"
 )
 
-// dialect turns the one set of statements into a database's own words.
+// dialect translates the common statements into SQL of one database.
 type dialect struct {
-	name       Dialect
-	now        string        // microseconds since 1970, of the database's clock
-	skip       string        // passes over rows that others have locked
-	list       string        // the strings of the JSON array ?1
-	serialized string        // whether new payments wait for earlier ones of their identifier: 1 or 0
-	tie        string        // the column that orders payments first seen at the same time
-	limit      time.Duration // see pool.bound
-	replace    *strings.Replacer
-	known      sync.Map // of the statements that are constants: what sql has made of them
+	name    Dialect
+	limit   time.Duration // see pool.bound
+	replace *strings.Replacer
+	known   sync.Map // the translations of constant statements
 }
 
 const (
-	// The SELECT makes it one value for a statement, so that an index can be asked for what
-	// is before or after it: without, PostgreSQL reads the clock for each row.
+	// The SELECT makes it one value per statement, which an index condition can use: without it,
+	// PostgreSQL reads the clock for each row.
 	postgresNow = "(SELECT (extract(epoch from clock_timestamp()) * 1000000)::bigint)"
 	sqliteNow   = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 )
 
-func newDialect(name Dialect, prefix string, inOrder bool) *dialect {
-	d := &dialect{name: name, serialized: "0", limit: statementTimeout}
-	if inOrder {
-		d.serialized = "1"
-	}
-	switch name {
-	case DialectPostgreSQL:
-		d.now, d.skip, d.tie = postgresNow, "FOR UPDATE OF p SKIP LOCKED", "payment_id"
-		d.list = "SELECT json_array_elements_text(?1::json)"
-	case DialectSQLite:
-		// One process, one writer: nothing to pass over. The clock has milliseconds only.
-		d.now, d.tie = sqliteNow, "rowid"
-		d.list = "SELECT value FROM json_each(?1)"
-	}
+func newDialect(name Dialect, prefix string, serialize bool) *dialect {
 	words := []string{
-		"{p}", prefix, "{now}", d.now, "{skip}", d.skip, "{tie}", d.tie, "{list}", d.list, "{serialized}", d.serialized,
+		"{p}", prefix,
+		"{serialized}", map[bool]string{false: "0", true: "1"}[serialize],
 		"{first}", "(r.outcome = 'accepted' OR r.outcome = 'review' AND r.channel <> 0)",
 		"{new}", "WHERE NOT EXISTS (SELECT 1 FROM " + prefix + "payments q WHERE q.payment_id = ?1)",
+	}
+	if name == DialectPostgreSQL {
+		words = append(words, "{now}", postgresNow, "{skip}", "FOR UPDATE OF p SKIP LOCKED", "{tie}", "payment_id",
+			"{list}", "SELECT json_array_elements_text(?1::json)")
+	} else { // one process and one writer: no locked rows to skip
+		words = append(words, "{now}", sqliteNow, "{skip}", "", "{tie}", "rowid", "{list}", "SELECT value FROM json_each(?1)")
 	}
 	for stage, name := range stageNames {
 		words = append(words, "{"+name+"}", strconv.Itoa(stage))
@@ -64,17 +53,24 @@ func newDialect(name Dialect, prefix string, inOrder bool) *dialect {
 	for state, name := range confirmNames {
 		words = append(words, "{"+name+"}", strconv.Itoa(state))
 	}
-	d.replace = strings.NewReplacer(words...)
-	return d
+	return &dialect{name: name, limit: statementTimeout, replace: strings.NewReplacer(words...)}
 }
 
 var parameter = regexp.MustCompile(`\?(\d+)`)
 
-// sql is the statement for this database: {p} is the table prefix, {now} the clock,
-// {skip} the row locks, {tie} what orders within one tick, {list} the strings of the JSON
-// array ?1, {serialized} whether order matters, {first} the receipts r that hold a first
-// record, {new} the condition that the payment is not there, ?1 a parameter. The names of the
-// stages, as {ready}, and of the states of a confirm, as {rejected}, are their numbers.
+// sql is the statement for this database. In it stand for
+//
+//	?1                the first parameter
+//	{p}               the table prefix
+//	{now}             the database's clock, in microseconds since 1970
+//	{skip}            the lock of rows p that skips rows locked by others
+//	{tie}             the column that orders payments first seen at the same time
+//	{list}            the strings of the JSON array ?1
+//	{serialized}      1 if new payments wait for earlier ones of their identifier
+//	{first}           receipts r that hold a first record
+//	{new}             the condition that payment ?1 does not exist
+//	{ready} ...       the number of the Stage
+//	{rejected} ...    the number of the ConfirmState
 func (d *dialect) sql(statement string) string {
 	if s, ok := d.known.Load(statement); ok {
 		return s.(string)
@@ -84,8 +80,8 @@ func (d *dialect) sql(statement string) string {
 	return s
 }
 
-// words is sql for statements that are made for a call: there is no end of them, so they
-// are not remembered.
+// words is sql for statements that are built per call: their number is unbounded, so they are not
+// cached.
 func (d *dialect) words(statement string) string {
 	s := d.replace.Replace(statement)
 	if d.name == DialectPostgreSQL {
@@ -104,12 +100,11 @@ func validPrefix(prefix string) error {
 	return nil
 }
 
-// sqlLockPayment waits for the transactions that have run it for the same payment. No handler
-// is among them.
+// sqlLockPayment waits for other transactions that ran it for the same payment. Handlers do not run it.
 const sqlLockPayment = `SELECT pg_advisory_xact_lock(hashtextextended('{p}payments ' || ?1, 0))`
 
-// lockPayment lets one transaction at a time decide what follows from a record that differs.
-// On SQLite there is one writer in any case.
+// lockPayment lets one transaction at a time decide about a different record of a payment. SQLite has
+// one writer anyway.
 func (d *dialect) lockPayment(ctx context.Context, x execer, id string) error {
 	if d.name == DialectSQLite {
 		return nil

@@ -11,9 +11,9 @@ import (
 // ErrClosed is the error of calls after Close.
 var ErrClosed = errors.New("inbox: it is closed")
 
-// group is a group commit without a timer: while one batch is committed the next one
-// gathers. A timer was measured to cost half the rate at 8 callers and to gain nothing
-// at 64. Its goroutine runs as long as something waits.
+// group is a group commit without a timer: while one batch commits, the next one gathers. A timer was
+// measured to halve the rate at 8 callers and to gain nothing at 64. Its goroutine runs only while
+// values wait.
 type group[T any] struct {
 	commit func([]T) error
 	max    int
@@ -25,8 +25,8 @@ type group[T any] struct {
 	idle    sync.Cond
 }
 
-// eachError is a commit's error if it is not the same for all: one for each value, nil
-// for those that are committed.
+// eachError is the error of a commit whose values fared differently: one error per value, nil for the
+// committed ones.
 type eachError []error
 
 func (e eachError) Error() string   { return errors.Join(e...).Error() }
@@ -43,9 +43,8 @@ func newGroup[T any](limit int, commit func([]T) error) *group[T] {
 	return g
 }
 
-// do returns after value is committed, or cannot be. If ctx ends before value is
-// taken into a commit it is withdrawn; if it ends later the error is ctx's, and the
-// value may be committed all the same.
+// do returns when value is committed or has failed. If ctx ends before value is part of a commit, value
+// is withdrawn; if ctx ends later, the error is ctx's and value may still be committed.
 func (g *group[T]) do(ctx context.Context, value T) error {
 	e := &entry[T]{value: value, done: make(chan error, 1)}
 	if !g.enter(e) {
@@ -58,7 +57,7 @@ func (g *group[T]) do(ctx context.Context, value T) error {
 		g.withdraw(e)
 	}
 	select {
-	case err := <-e.done: // both at one instant: the result counts
+	case err := <-e.done: // both at the same moment: the result counts
 		return err
 	default:
 		return ctx.Err()
@@ -90,8 +89,8 @@ func (g *group[T]) withdraw(e *entry[T]) {
 // run commits batch after batch until nothing waits.
 func (g *group[T]) run() {
 	for {
-		// Who is ready to run may be about to join: under load a batch is larger for it, and
-		// otherwise this costs nothing.
+		// Runnable goroutines may be about to join: under load this makes batches larger, and
+		// otherwise it costs nothing.
 		runtime.Gosched()
 		batch := g.take()
 		if len(batch) == 0 {
@@ -127,7 +126,7 @@ func (g *group[T]) take() []*entry[T] {
 	return batch
 }
 
-// close refuses what comes and waits for what is under way.
+// close rejects new values and waits for the others.
 func (g *group[T]) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// pool is the ledger's pool. On PostgreSQL all that runs on it runs READ COMMITTED, whatever
-// the default of the database or of the role is: at a higher level the server undoes what
-// crosses another transaction, and reads of the ledger undo the merchant's transactions.
+// pool is the ledger's pool. On PostgreSQL everything on it runs READ COMMITTED, whatever the default
+// of the database or the role is: at a higher level the server rolls back transactions that conflict,
+// and reads of the ledger would roll back the merchant's.
 type pool struct {
 	db *sql.DB
 	d  *dialect
@@ -22,7 +22,7 @@ func (p pool) options(readOnly bool) *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: readOnly}
 }
 
-// BeginTx begins a transaction; nil options are the pool's own.
+// BeginTx begins a transaction; nil options mean the pool's own.
 func (p pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 	if opts == nil {
 		opts = p.options(false)
@@ -30,12 +30,12 @@ func (p pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 	return p.db.BeginTx(ctx, opts)
 }
 
-// statementTimeout bounds one statement on PostgreSQL that Run or a caller without a deadline
-// waits for. A connection may go silent without an end: a firewall forgets it, or a network
-// parts. Without a bound the loop that waits for it would never go on, nor Run return.
+// statementTimeout bounds one statement on PostgreSQL that Run or a caller without a deadline waits
+// for. A connection may go silent without closing: a firewall drops it, or the network partitions.
+// Unbounded, the loop that waits for it would hang, and Run would never return.
 const statementTimeout = 20 * time.Second
 
-// ExecContext runs one statement, and again if the server undid it.
+// ExecContext runs one statement, and again if the server rolled it back.
 func (p pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	ctx, cancel := p.bound(ctx)
 	defer cancel()
@@ -67,19 +67,19 @@ func (p pool) exec(ctx context.Context, query string, args ...any) (sql.Result, 
 	return result, tx.Commit()
 }
 
-// QueryContext runs a query that changes nothing. The rows must be closed.
+// QueryContext runs a read-only query. The caller must close the rows.
 func (p pool) QueryContext(ctx context.Context, query string, args ...any) (*poolRows, error) {
 	ctx, cancel := p.bound(ctx)
 	return p.query(ctx, cancel, query, args...)
 }
 
-// queryLong is QueryContext for a query that may take long, of a caller who has ctx to end it.
+// queryLong is QueryContext for a query that may take long; only ctx ends it.
 func (p pool) queryLong(ctx context.Context, query string, args ...any) (*poolRows, error) {
 	return p.query(ctx, func() {}, query, args...)
 }
 
-// bound is ctx for one statement. On SQLite there is no network, and a handler may hold the
-// writer for longer.
+// bound limits ctx to one statement's time. SQLite has no network, and a handler may hold its writer
+// for longer.
 func (p pool) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p.d.name == DialectSQLite {
 		return ctx, func() {}
@@ -125,7 +125,7 @@ type poolRows struct {
 func (r *poolRows) Close() error {
 	err := r.Rows.Close()
 	if r.tx != nil {
-		_ = r.tx.Rollback() // it has changed nothing
+		_ = r.tx.Rollback() // it is read-only
 		r.cancel()
 	}
 	return err
@@ -191,9 +191,8 @@ type rowQuerier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// retrier runs fn, and may run it again after an error. So what fn does must be harmless to
-// do twice, and fn may write to nothing outside itself: see queryRows. A test of
-// internal/test/house keeps that.
+// retrier runs fn, and may run it again after an error. So fn must be idempotent and write nothing
+// outside itself; see queryRows. A test of internal/test/house checks that.
 type retrier interface {
 	do(ctx context.Context, fn func(context.Context, rowQuerier) error) error
 }
@@ -205,16 +204,15 @@ func (o once) do(ctx context.Context, fn func(context.Context, rowQuerier) error
 	return fn(ctx, o.rowQuerier)
 }
 
-// queryRows runs a query and scans every row into a value. If the query is retried, the rows
-// of the tries before are dropped: with the rows of two tries, claims would take more
-// handlers than there are.
+// queryRows runs a query and scans every row into a value. If the query is retried, the rows of the
+// failed tries are dropped: with the rows of two tries, a claim would take more handlers than are free.
 func queryRows[T any](ctx context.Context, on retrier, query string, scan func(*sql.Rows) (T, error), args ...any) (all []T, err error) {
 	err = on.do(ctx, func(ctx context.Context, q rowQuerier) error {
 		rows, err := q.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
-		all, err = collect(rows, scan) // in place of what the last try has left
+		all, err = collect(rows, scan) // replaces the rows of a failed try
 		return err
 	})
 	if err != nil {
@@ -225,13 +223,13 @@ func queryRows[T any](ctx context.Context, on retrier, query string, scan func(*
 
 const lockTimeout = "55P03"
 
-// isDeadlock reports whether the server undid a transaction because of another one: a deadlock
+// isDeadlock reports whether the server rolled a transaction back because of another one: a deadlock
 // or a serialization failure.
 func isDeadlock(err error) bool { return hasState(err, "40P01") || hasState(err, "40001") }
 
 func hasState(err error, want string) bool { return sqlState(err) == want }
 
-// sqlState is the error's code in PostgreSQL; "" if it has none.
+// sqlState is PostgreSQL's code of the error; "" if it has none.
 func sqlState(err error) string {
 	var state interface{ SQLState() string } // of pgx and of lib/pq
 	if !errors.As(err, &state) || len(state.SQLState()) != 5 {
@@ -240,8 +238,8 @@ func sqlState(err error) string {
 	return state.SQLState()
 }
 
-// refusedData reports whether the database refused what a statement says, as opposed to
-// being unable to work: a data exception, a violated constraint, a limit.
+// refusedData reports whether the database works but rejected the data of a statement: a data
+// exception, a violated constraint, a limit.
 func refusedData(err error) bool {
 	state := sqlState(err)
 	if state == "" {

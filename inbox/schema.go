@@ -169,8 +169,8 @@ func checkDatabase(ctx context.Context, cfg *Config) error {
 	return nil
 }
 
-// checkPools is what an unsafe ledger needs all the same: with several connections
-// transactions would fail each other.
+// checkPools is the check that an unsafe ledger needs too: on several connections, transactions would
+// make each other fail.
 func checkPools(db *SQLite) error {
 	for name, pool := range map[string]*sql.DB{"Writer": db.Writer, "Intake": db.Intake} {
 		if limit := pool.Stats().MaxOpenConnections; limit != 1 {
@@ -180,8 +180,7 @@ func checkPools(db *SQLite) error {
 	return nil
 }
 
-// checkPostgres reads back the settings that decide whether a commit survives a power cut or
-// a failover.
+// checkPostgres checks the settings that decide whether a commit survives a power cut or a failover.
 func checkPostgres(ctx context.Context, db *sql.DB, allowUnsafe bool) error {
 	for _, setting := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		var value string
@@ -200,9 +199,9 @@ func checkPostgres(ctx context.Context, db *sql.DB, allowUnsafe bool) error {
 	return nil
 }
 
-// checkStandbys refuses synchronous_commit = local where standbys are to have each commit: a
-// failover would lose what was acknowledged. remote_write passes: the standby's server has
-// the commit then, so that it takes power cuts of both machines at once to lose it.
+// checkStandbys rejects synchronous_commit = local where synchronous standbys are configured: a
+// failover would lose acknowledged commits. remote_write passes: the standby has the commit, and only
+// power cuts of both machines at once lose it.
 func checkStandbys(ctx context.Context, db *sql.DB) error {
 	var standbys string
 	if err := db.QueryRowContext(ctx, "SELECT current_setting('synchronous_standby_names')").Scan(&standbys); err != nil {
@@ -215,31 +214,31 @@ func checkStandbys(ctx context.Context, db *sql.DB) error {
 		"set synchronous_commit to on (or remote_write) for this role, or set Config.AllowUnsafe", ErrUnsafe, standbys)
 }
 
-// ErrPooler is wrapped by Open's error if a pooler stands between Config.DB and PostgreSQL
-// with which the inbox cannot work.
+// ErrPooler is wrapped by Open's error if the inbox cannot work with the pooler between Config.DB and
+// PostgreSQL.
 var ErrPooler = errors.New("inbox: the connection pooler does not fit")
 
-// poolerTimeout bounds what checkPooler waits for.
+// poolerTimeout bounds checkPooler.
 const poolerTimeout = 5 * time.Second
 
-// checkPooler runs one statement in transactions of two connections so that a pooler which
-// lends a server's session for one transaction must run it in a session that another
-// connection has used, or in one that the same connection has not. Nothing that the inbox
-// does itself minds; prepared statements of the driver, which it keeps by name, do.
+// checkPooler runs one statement in transactions of two connections, such that a pooler that lends a
+// server session per transaction must run it in a session that another connection used, or in one
+// that is new to the connection. The inbox itself works there; named prepared statements of the driver
+// do not.
 func checkPooler(ctx context.Context, a, b *sql.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
 	const query = "SELECT length($1::text)"
-	for range 2 { // a pooler that takes its sessions in turn lends another one
+	for range 2 { // a round-robin pooler lends another session
 		if err := runHeld(ctx, a, query, nil); err != nil {
 			return poolerError(err)
 		}
 	}
-	// A pooler that lends the session that was used last lends a's to b, and a another one.
+	// A pooler that lends the session used last lends a's session to b, and another one to a.
 	return poolerError(runHeld(ctx, b, query, func() error { return runHeld(ctx, a, query, nil) }))
 }
 
-// runHeld runs a query in a transaction, and meanwhile before the end of that transaction.
+// runHeld runs a query in a transaction, and calls meanwhile before the transaction ends.
 func runHeld(ctx context.Context, c *sql.Conn, query string, meanwhile func() error) error {
 	tx, err := c.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
@@ -262,7 +261,7 @@ func poolerError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case hasState(err, "42P05"), hasState(err, "26000"): // it is there already, it is not there
+	case hasState(err, "42P05"), hasState(err, "26000"): // prepared statement exists, does not exist
 		return fmt.Errorf("%w: it lends sessions for one transaction (PgBouncer: pool_mode = transaction) and the driver keeps prepared statements in them; "+
 			"set default_query_exec_mode=exec (or simple_protocol) in pgx's connection string, or use session pooling or a direct connection: %w", ErrPooler, err)
 	case strings.Contains(err.Error(), "statement pooling"):
@@ -275,8 +274,8 @@ func poolerError(err error) error {
 	return fmt.Errorf("inbox: Config.DB: %w", err)
 }
 
-// ledgerStatements are the statements that PostgreSQL's ledger is asked at Open whether it
-// understands. On SQLite the fold prepares its own.
+// ledgerStatements are the statements that Open has PostgreSQL check. On SQLite the fold prepares its
+// own.
 var ledgerStatements = slices.Concat(opStatements, []string{
 	strings.Replace(sqlClaim, "/*order*/", sqlSerialize, 1), strings.Replace(sqlSerializeExisting, "/*stage*/", "p.stage = {ready}", 1),
 	sqlFence, sqlReschedule, sqlGiveBack, sqlSetAside, sqlRun, sqlLatest, sqlLockPayment, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
@@ -287,9 +286,9 @@ var ledgerStatements = slices.Concat(opStatements, []string{
 	sqlStatus, sqlLosses, sqlLongOutstanding, sqlNoID, sqlKnown, sqlIDOf, sqlOwes, sqlSettle, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
 })
 
-// probe has the server analyze each statement, so that a ledger of another shape is refused
-// and does not fail later, a statement at a time. It is a PREPARE of SQL, which is gone at
-// the end of the same message: a pooler must not find it in a session. All are in one message.
+// probe has the server analyze every statement, so that Open rejects a ledger with other columns
+// rather than one statement failing later. Each is an SQL PREPARE that the same message deallocates:
+// nothing may stay in a session of a pooler. All are one message.
 func (d *dialect) probe(ctx context.Context, ledger pool) error {
 	tx, err := ledger.BeginTx(ctx, nil)
 	if err != nil {
@@ -312,7 +311,7 @@ func (d *dialect) probeError(err error) error {
 		return fmt.Errorf("inbox: open: the role may not use the ledger's tables; GRANT SELECT, INSERT, UPDATE and DELETE on them to it: %w", err)
 	case strings.HasPrefix(state, "42"):
 		return errors.Join(fmt.Errorf("%w: the tables have version %d, but not its columns; "+
-			"they were made by another version of this code, before it was released, or changed by hand; use another Config.TablePrefix, or change them to what MigrationSQL says", ErrSchema, schemaVersion), err)
+			"an unreleased version of this code made them, or somebody changed them; use another Config.TablePrefix, or change them to what MigrationSQL says", ErrSchema, schemaVersion), err)
 	}
 	return fmt.Errorf("inbox: open: %w", err)
 }

@@ -5,12 +5,12 @@ import "context"
 // handlerSlots bounds how many handlers run at once.
 type handlerSlots chan struct{}
 
-// slotMisused is called when a slot is given back that nobody holds. Tests make it panic.
-// Otherwise the slot is passed over: a handler too many is better than no hand-over at all.
+// slotMisused is called when a slot is returned that nobody holds. Tests make it panic. In production
+// the slot is ignored: one handler too many is better than no dispatch at all.
 var slotMisused = func() {}
 
-// take waits for a free slot, takes the other free ones too, and returns how many it has
-// taken: 0 after ctx's end.
+// take waits for a free slot, takes the other free ones too, and returns how many it took: 0 if ctx
+// ended.
 func (s handlerSlots) take(ctx context.Context) (n int) {
 	select {
 	case s <- struct{}{}:
@@ -27,7 +27,7 @@ func (s handlerSlots) take(ctx context.Context) (n int) {
 	return n
 }
 
-// giveBack frees n slots. It never waits: a slot that is taken is there to be freed.
+// giveBack frees n slots. It never waits: the slots are taken.
 func (s handlerSlots) giveBack(n int) {
 	if n < 0 {
 		slotMisused()

@@ -19,40 +19,39 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// store is what differs between the databases: how ops become durable. All other
-// statements are the same, in the dialect's words, on Ledger.
+// store is what differs between the databases: how ops become durable. All other statements are
+// the same for both, translated by dialect.
 type store interface {
-	// room reports whether another op can be taken in; an error says why not.
+	// room returns an error if the store cannot take another op now.
 	room(kind opKind) error
 	// lanes is how many groups of ops can be accepted at once.
 	lanes() int
-	// accept makes ops durable and effective, now or soon. It is called once at a time for
-	// each lane, and always with the same lane for the same payment.
+	// accept makes ops durable; they take effect at once or with a later fold. Calls for one lane
+	// do not overlap, and a payment always has the same lane.
 	accept(ctx context.Context, lane int, ops []op) error
-	// fold makes effective what accept has only made durable. It reports whether it did
-	// anything.
+	// fold applies accepted ops to the ledger (a checkpoint of the intake log) and reports whether
+	// there were any.
 	fold(ctx context.Context) (bool, error)
-	// unfolded returns what is durable and not effective yet for a payment: its record if
-	// there is one, else its registration.
+	// unfolded returns the op of a payment that is durable but not applied yet: its record if there
+	// is one, else its registration.
 	unfolded(id uuid.UUID) (op, bool)
-	// claims is for statements that claim rows, lookups for queries by key; see queryRows.
+	// claims runs statements that claim rows, lookups runs queries by key; see queryRows.
 	claims() retrier
 	lookups() retrier
-	// ledger is for transactions, reader for queries.
+	// ledger runs transactions, reader runs queries.
 	ledger() pool
 	reader() pool
 	close() error
 }
 
-// The statements by which an op takes effect. Each works on the op's own row only,
-// and none waits for a row that a handler's transaction has locked: that one is
-// ready in every snapshot, and these look for what is not ready yet, or not there.
-// ON CONFLICT alone would wait for it; it is for two that insert at once. "stage + 0" keeps
-// them off the indexes of a stage, which look small to the planner while they are, and
-// are not the way to one row.
+// The statements that apply an op. Each touches only the op's own row, and none waits for a row
+// that a handler's transaction has locked: such a row is ready in every snapshot, and these look for
+// rows that are missing or not ready yet. ON CONFLICT alone would wait for the handler; it resolves
+// two inserts at the same moment. "stage + 0" keeps the planner off the partial indexes of a stage,
+// which look cheap while they are small and are not the way to one row.
 const (
-	// A second record of a payment in review that says something else gets another look:
-	// a voucher that failed may be paid after all.
+	// A different second record of a payment in review is checked again: a voucher that failed may
+	// be paid after all.
 	sqlPromote = `UPDATE {p}payments AS p SET stage = {ready}, record = ?3, source = p.source | ?2,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE ?4 END,
 		run_at = {now}, wait = 0, ready_at = {now}, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
@@ -64,8 +63,7 @@ const (
 	sqlReceipt = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		VALUES (?1, ?2, ?3, coalesce((SELECT attempt FROM {p}payments WHERE payment_id = ?1), 0), ?4, {now})`
 	sqlHeld = `SELECT stage, coalesce(record, '') FROM {p}payments WHERE payment_id = ?1`
-	// The first record of a payment has no receipt besides the payment's own row, until
-	// another record takes its place there.
+	// The payment's row is the receipt of its first record, until another record replaces it there.
 	sqlKeepFirst = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at)
 		SELECT p.payment_id, p.source, 'accepted', p.attempt, p.record, p.ready_at FROM {p}payments p
 		WHERE p.payment_id = ?1 AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = ?1 AND {first})`
@@ -76,7 +74,7 @@ const (
 	sqlBind = `UPDATE {p}orders SET payment_id = ?2
 		WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL {skip})
 		AND NOT EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2)`
-	// Another one must not stay open: it would match a stranger's payment of its identifier.
+	// A second registration must not stay open: it would match another payment of its identifier.
 	sqlSpare = `DELETE FROM {p}orders WHERE order_id IN (SELECT p.order_id FROM {p}orders p WHERE p.order_id = ?1 AND p.payment_id IS NULL
 		AND EXISTS (SELECT 1 FROM {p}orders q WHERE q.payment_id = ?2) {skip})`
 	sqlExpect = `INSERT INTO {p}payments (payment_id, stage, serialized, own, identifier, order_id, amount, items, run_at, first_seen)
@@ -84,18 +82,18 @@ const (
 	sqlOwn = `UPDATE {p}payments SET own = 1, identifier = ?2, order_id = ?3, amount = ?4, items = ?5, confirm = {none}
 		WHERE payment_id = ?1 AND stage + 0 < {ready} AND own = 0`
 	sqlIsOwn = `SELECT count(*) FROM {p}payments WHERE payment_id = ?1 AND (own = 1 OR stage + 0 > {hint})`
-	// A record that came before its registration is looked at again.
+	// A record that came before its registration is checked again.
 	sqlLate = `UPDATE {p}payments SET stage = {ready}, run_at = {now}, wait = 0, tries = 0, reason = ''
 		WHERE payment_id = ?1 AND stage + 0 = {review} AND reason = 'unknown_order'`
-	// A webhook of an id that waits makes its confirm due, as if it were new, and is about to
-	// confirm it; see Unconfirmed.
+	// A webhook that names a known id makes its confirm due, as if the id were new, and is about to
+	// confirm it itself.
 	sqlRearm = `UPDATE {p}payments SET run_at = CASE WHEN run_at > {now} + ?2 THEN {now} + ?2 ELSE run_at END, asked_at = {now}, confirm = ` + confirmBegins + `{named} END
 		WHERE payment_id = ?1 AND stage + 0 < {ready} AND (run_at > {now} + ?2 OR own = 0)`
-	// It answers for the only confirm that was under way.
+	// Applies only if the webhook's confirm was the only one in progress.
 	sqlNo = `UPDATE {p}payments SET confirm = {rejected} WHERE payment_id IN ({list}) AND stage + 0 = {hint} AND own = 0 AND confirm = {named}`
 )
 
-// opStatements are those of apply and of the fold.
+// opStatements are the statements of apply and of the fold.
 var opStatements = []string{
 	sqlPromote, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlIsOwn, sqlLate, sqlRearm, sqlNo, sqlSetMeta, sqlPosition,
 }
@@ -156,8 +154,8 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 	return err
 }
 
-// expect makes a payment one of ours. Another process may evict its hint after the first
-// statement has seen it and before the second finds it: then both run again.
+// expect marks a payment as created by this merchant. If another process evicts its hint between
+// the two statements, both run again.
 func (a *applier) expect(ctx context.Context, x execer, o op) error {
 	const rounds = 5 // one is usual
 	for range rounds {
@@ -188,8 +186,8 @@ func (a *applier) bind(ctx context.Context, x execer, o op) error {
 	return err
 }
 
-// record takes a record in, and returns the outcome of its receipt; "" if the payment's
-// row is it.
+// record stores a record and returns the outcome for its receipt; "" if the payment's row is the
+// receipt.
 func (a *applier) record(ctx context.Context, x execer, o op) (outcome Outcome, err error) {
 	var stage Stage
 	var held string
@@ -215,7 +213,7 @@ func (a *applier) record(ctx context.Context, x execer, o op) (outcome Outcome, 
 	return outcome, err
 }
 
-// op is something to be written down: the unit of acceptance. An op is idempotent.
+// op is one thing to store: the unit of acceptance. Applying an op twice changes nothing more.
 type op struct {
 	Kind       opKind `json:"k"`
 	ID         string `json:"id"` // payment id, or the order's for opOrder
@@ -228,7 +226,7 @@ type op struct {
 	Amount  string `json:"amt"`
 	Items   string `json:"items"`
 
-	owed bool // of opRecord: the ledger is likely to wait for it; not stored
+	owed bool // of opRecord: the ledger probably has an expected row for it; not stored
 }
 
 // bits are a Channel as a database and the intake file have it: a number.
@@ -238,27 +236,27 @@ type opKind string
 
 const (
 	opRecord opKind = "record" // a verified record: expected or hint becomes ready
-	opReview opKind = "review" // a record that is never handed over as it is
+	opReview opKind = "review" // a record that is quarantined at once
 	opHint   opKind = "hint"   // an id named by a webhook, before it is confirmed
-	opNo     opKind = "no"     // what the service has said to that confirm
-	opRaw    opKind = "raw"    // what a poll returned, before it is decoded
+	opNo     opKind = "no"     // the service rejected that confirm
+	opRaw    opKind = "raw"    // the response of a poll, before it is decoded
 	opOrder  opKind = "order"  // an order, before the payment is created
 	opBind   opKind = "bind"   // the order's payment
-	opCancel opKind = "cancel" // the order again, whose payment was not created
-	opProbe  opKind = "probe"  // nothing: can anything be written down?
+	opCancel opKind = "cancel" // removes an order whose payment was not created
+	opProbe  opKind = "probe"  // stores nothing of use: does the store work?
 )
 
-// never is a run_at that does not come; reconciliation brings it forward.
+// never is a run_at in the far future; reconciliation does not wait for it.
 const never = int64(1) << 62
 
 func recordOp(p payments.Payment, channel Channel) (op, error) {
-	body, err := p.MarshalJSON() // as json.Marshal, without checking our own JSON once more
+	body, err := p.MarshalJSON() // json.Marshal would validate our own JSON again
 	return op{Kind: opRecord, ID: p.ID.String(), Channel: bits(channel), Identifier: identifierKey(p.Identifier), Body: string(body)}, err
 }
 
 const base64Prefix = "base64:"
 
-// storable keeps any bytes as text: PostgreSQL takes no NUL and no invalid UTF-8.
+// storable encodes any bytes as text: PostgreSQL accepts neither NUL nor invalid UTF-8.
 func storable(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) && !strings.HasPrefix(s, base64Prefix) {
 		return s
@@ -276,12 +274,12 @@ func restored(s string) string {
 	return s
 }
 
-// maxIdentifier is how many bytes of an identifier the ledger compares and indexes:
-// PostgreSQL refuses index entries above 2,704.
+// maxIdentifier bounds the bytes of an identifier that the ledger compares and indexes:
+// PostgreSQL rejects index entries above 2,704.
 const maxIdentifier = 500
 
-// identifierKey is an identifier as the ledger has it next to the record: itself, or of
-// a long one the beginning and a hash of all.
+// identifierKey is an identifier as the ledger indexes it: a long one is cut and ends with a hash of
+// the whole.
 func identifierKey(identifier string) string {
 	s := storable(identifier)
 	if len(s) <= maxIdentifier {
@@ -291,7 +289,7 @@ func identifierKey(identifier string) string {
 	return strings.ToValidUTF8(s[:maxIdentifier/2], "") + "…sha256:" + hex.EncodeToString(hash[:])
 }
 
-// appendJSON writes the op by hand: it is in the path of every acceptance.
+// appendJSON encodes the op by hand: every acceptance pays for it.
 func (o op) appendJSON(b []byte) []byte {
 	b = slices.Grow(b, 160+len(o.Body)*5/4+len(o.Items))
 	b = append(b, `{"k":"`...)
@@ -320,8 +318,8 @@ func opsJSON(ops []op) string {
 	return string(append(b, ']'))
 }
 
-// splitRecords takes the records out of ops, in layers of different ids: a statement may touch
-// a row only once.
+// splitRecords separates the records from the other ops, in layers of distinct ids: one statement may
+// touch a row only once.
 func splitRecords(ops []op) (records [][]op, others []op) {
 	seen := make(map[string]int, len(ops))
 	for _, o := range ops {

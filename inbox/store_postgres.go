@@ -12,16 +12,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// postgresStore writes ops straight into the ledger, a group in one statement.
+// postgresStore writes ops straight into the ledger, one statement per group.
 type postgresStore struct {
 	applier
 	pool        pool
 	connections *reservation
 }
 
-// sqlHints is sqlHint and sqlRearm for a whole group. It returns the hints that it found and
-// that were gone when it came to write: another process has just given them up, as the
-// refused ones that they were. They need another round.
+// sqlHints is sqlHint and sqlRearm for a whole group. It returns rejected hints that it saw but that
+// another process evicted before the update: they need another round.
 const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id, stage, serialized, confirm, run_at, asked_at, first_seen)
 		SELECT d.id, {hint}, {serialized}, {named}, {now} + ?2, {now}, {now} FROM d AS d(id)
 		WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id) ON CONFLICT (payment_id) DO NOTHING),
@@ -30,24 +29,23 @@ const sqlHints = `WITH d AS ({list}), i AS (INSERT INTO {p}payments (payment_id,
 	SELECT payment_id FROM {p}payments WHERE payment_id IN (SELECT * FROM d) AND stage + 0 = {hint} AND confirm = {rejected}
 		AND own = 0 AND payment_id NOT IN (SELECT * FROM u)`
 
-// sqlNewRecords takes in the records of a group whose payments are not there yet, which
-// are most, and returns their ids. The clock is read once.
+// sqlNewRecords inserts the records of a group whose payments the ledger does not have yet (most of
+// them) and returns their ids. It reads the clock once.
 const sqlNewRecords = `INSERT INTO {p}payments (payment_id, stage, serialized, source, record, identifier, run_at, ready_at, first_seen)
 	SELECT d.id, {ready}, {serialized}, d.ch, d.body, d.idf, n.t, n.t, n.t
 	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
 	WHERE NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.payment_id = d.id)
 	ON CONFLICT (payment_id) DO NOTHING RETURNING payment_id, ''`
 
-// sqlOwedRecords takes in the records of payments that wait for them, and returns their
-// ids.
+// sqlOwedRecords promotes payments that wait for their record, and returns their ids.
 const sqlOwedRecords = `UPDATE {p}payments AS p SET stage = {ready}, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
 		run_at = n.t, ready_at = n.t, tries = 0, reason = '', confirm = {none}, seen = p.seen + 1
 	FROM (SELECT {now} AS t) n, json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)
 	WHERE p.payment_id = d.id AND p.stage + 0 < {ready} RETURNING p.payment_id, ''`
 
-// sqlKnownRecords takes in what is left, as applier.record does, and returns the ids of
-// those that it found, with the outcomes of their receipts.
+// sqlKnownRecords handles the remaining records as applier.record does, and returns the ids that it
+// found with the outcomes of their receipts.
 const sqlKnownRecords = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS d(id text, ch smallint, idf text, body text)),
 	u AS (UPDATE {p}payments AS p SET stage = {ready}, record = d.body, source = p.source | d.ch,
 		identifier = CASE WHEN p.own = 1 THEN p.identifier ELSE d.idf END,
@@ -66,8 +64,8 @@ const sqlKnownRecords = `WITH d AS (SELECT * FROM json_to_recordset(?1::json) AS
 func (s *postgresStore) lanes() int { return intakeLanes }
 
 func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
-	// In one order everywhere, so that two replicas with the same payments do not lock
-	// their rows crosswise. Stable: ops of one id keep theirs.
+	// The same order everywhere, so that two replicas with the same payments do not deadlock.
+	// Stable: ops of one id keep their order.
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b op) int { return strings.Compare(a.ID, b.ID) })
 	records, others := splitRecords(ops)
@@ -79,10 +77,10 @@ func (s *postgresStore) accept(ctx context.Context, lane int, ops []op) error {
 	return s.connections.intake[lane].retry(ctx, func(c *dedicatedConn) error { return left.run(ctx, c) })
 }
 
-// unfinished are the parts of a group that have not committed.
+// unfinished holds the parts of a group that have not committed.
 type unfinished struct{ parts []part }
 
-// run goes on where the last try has ended.
+// run continues where the last try ended.
 func (u *unfinished) run(ctx context.Context, c *dedicatedConn) error {
 	for len(u.parts) > 0 {
 		if err := u.parts[0](ctx, c); err != nil {
@@ -93,20 +91,20 @@ func (u *unfinished) run(ctx context.Context, c *dedicatedConn) error {
 	return nil
 }
 
-// part is a part of a group with transactions of its own. A retry of the group begins with the
-// first part that has not committed: done twice, a refusal would end the doubt of a webhook that
-// came between, a hint would leave one, and a body or a repeat would be stored again.
+// part is a part of a group with transactions of its own. A retry of the group starts with the first
+// part that has not committed: a rejection applied twice would also count for a webhook that came in
+// between, a second hint would look like a second confirm, and bodies and repeats would be stored twice.
 type part func(context.Context, *dedicatedConn) error
 
-// acceptRecords takes in records of different payments. One that another transaction
-// inserts at the same moment can neither be inserted nor seen: it needs another round. What it
-// has taken in it removes from left, also if it fails.
+// acceptRecords stores records of distinct payments. A payment that another transaction inserts at
+// the same moment can neither be inserted nor seen, so it needs another round. Stored records are
+// removed from left, also if acceptRecords fails.
 func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicatedConn, left *[]op) error {
 	const rounds = 5 // one is usual, two happen
 	for range rounds {
 		for _, statement := range []string{sqlOwedRecords, sqlNewRecords, sqlKnownRecords} {
 			if statement == sqlOwedRecords && !slices.ContainsFunc(*left, func(o op) bool { return o.owed }) {
-				continue // sqlKnownRecords would do as well
+				continue // sqlKnownRecords would work too
 			}
 			taken, err := s.takeRecords(ctx, c, statement, *left)
 			*left = slices.DeleteFunc(slices.Clone(*left), func(o op) bool { return taken[o.ID] })
@@ -118,8 +116,8 @@ func (s *postgresStore) acceptRecords(ctx context.Context, c *dedicatedConn, lef
 	return fmt.Errorf("inbox: payment %s changes all the time; accept it again", (*left)[0].ID)
 }
 
-// takeRecords returns the ids of the records that the statement took in and that need nothing
-// else, also if it fails.
+// takeRecords returns the ids of the records that the statement stored completely, also if
+// takeRecords fails.
 func (s *postgresStore) takeRecords(ctx context.Context, c *dedicatedConn, statement string, records []op) (map[string]bool, error) {
 	taken, differ := make(map[string]bool, len(records)), map[string]bool{}
 	err := c.inTx(ctx, func(x *sql.Conn) error {
@@ -133,7 +131,7 @@ func (s *postgresStore) takeRecords(ctx context.Context, c *dedicatedConn, state
 		})
 	})
 	if err != nil {
-		return nil, err // it is undone, or nobody knows
+		return nil, err // rolled back, or ambiguous
 	}
 	for _, o := range records {
 		if !differ[o.ID] {
@@ -147,9 +145,8 @@ func (s *postgresStore) takeRecords(ctx context.Context, c *dedicatedConn, state
 	return taken, err
 }
 
-// promote gives a payment that has gone to review at this very moment its second look. Who
-// puts it there looks for records that differ too, one of the two at a time: the other
-// one sees what the first has done.
+// promote checks a payment again that went to review at this very moment. reviseRecord looks for
+// different records too; both take the same lock, so the second sees what the first did.
 func (s *postgresStore) promote(ctx context.Context, c *dedicatedConn, o op) error {
 	err := c.inTx(ctx, func(x *sql.Conn) error {
 		if err := s.d.lockPayment(ctx, x, o.ID); err != nil {
@@ -165,7 +162,7 @@ func (s *postgresStore) promote(ctx context.Context, c *dedicatedConn, o op) err
 		if n, err := result.RowsAffected(); err != nil || n > 0 {
 			return err
 		}
-		return errNotInReview // and its first record stays where it was
+		return errNotInReview // rolls back sqlKeepFirst
 	})
 	if errors.Is(err, errNotInReview) {
 		return nil
@@ -175,8 +172,8 @@ func (s *postgresStore) promote(ctx context.Context, c *dedicatedConn, o op) err
 
 var errNotInReview = errors.New("inbox: it is not in review")
 
-// otherParts takes in what is no record. Hints come in floods, and they and their
-// refusals are all that a group has then.
+// otherParts stores ops that are no records. Hints come in floods; then a group has only hints and
+// their rejections.
 func (s *postgresStore) otherParts(ops []op) (parts []part) {
 	var hints, refused []string
 	var rest []op
@@ -190,7 +187,7 @@ func (s *postgresStore) otherParts(ops []op) (parts []part) {
 			rest = append(rest, o)
 		}
 	}
-	if len(refused) > 0 { // before hints, which may be of the same ids and later
+	if len(refused) > 0 { // before hints, which may name the same ids later
 		parts = append(parts, s.refusals(refused))
 	}
 	if len(hints) > 0 {
@@ -238,9 +235,9 @@ func (s *postgresStore) acceptHints(ctx context.Context, c *dedicatedConn, ids [
 	return fmt.Errorf("inbox: payments %s change all the time; note them again", strings.Join(gone, ", "))
 }
 
-// refusals is the part that may not be done twice: between the two another process may have
-// named the id again. So it is not repeated if it is unknown whether its commit succeeded. A
-// refusal that is not stored leaves the id in doubt, which is safe.
+// refusals is the part that must not run twice: in between, another process may have named the id
+// again. So it is not repeated after an ambiguous commit. A rejection that is not stored leaves the
+// id unresolved, which is safe.
 func (s *postgresStore) refusals(ids []string) part {
 	committing := false
 	return func(ctx context.Context, c *dedicatedConn) error {

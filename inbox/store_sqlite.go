@@ -13,24 +13,24 @@ import (
 	"github.com/google/uuid"
 )
 
-// sqliteStore writes ops to the intake file, with one sync a group, and folds them into
-// the ledger when the ledger's one writer is free. A handler's open transaction is
-// that writer, so an acceptance never waits for it.
+// sqliteStore writes ops to the intake file, with one sync per group, and folds them into the ledger
+// when the ledger's only writer is free. A handler's open transaction is that writer, so an
+// acceptance never waits for a handler.
 type sqliteStore struct {
 	applier
 	db     SQLite
 	intake *sql.Conn
 	insert *sql.Stmt
 	forget *sql.Stmt
-	// of the fold
-	statements prepared
+
+	statements prepared // of the fold
 	log        *slog.Logger
-	file       string // the intake file's own id: positions of another file mean nothing
+	file       string // the id of the intake file: a position is valid for one file only
 
 	mu      sync.Mutex
 	waiting []line                // durable, not folded, in order
-	byID    map[string]unfoldedOp // of waiting, see unfolded
-	held    int                   // bytes of waiting, about
+	byID    map[string]unfoldedOp // of waiting; see unfolded
+	held    int                   // approximate bytes of waiting
 	folding sync.Mutex
 	folded  int64 // position in the intake file
 }
@@ -41,7 +41,7 @@ type line struct {
 	ops []op
 }
 
-// size is about what a line holds in memory.
+// size is the approximate memory that a line takes.
 func (l line) size() (n int) {
 	for _, o := range l.ops {
 		n += 300 + len(o.Body) + len(o.Items)
@@ -49,15 +49,14 @@ func (l line) size() (n int) {
 	return n
 }
 
-// What waits to be folded is held in memory, so it is bounded: a handler may keep the
-// ledger's one writer for half a minute. Hints are strangers' ids, and may not fill the
-// room that records need.
+// Ops that wait for the fold are in memory, so they are bounded: a handler may hold the ledger's only
+// writer for half a minute. Hints are unknown ids and may not take the room that records need.
 const (
 	maxHeld      = 128 << 20
 	maxHeldHints = maxHeld / 4
 )
 
-var errBehind = errors.New("inbox: the ledger is behind: too much waits for its one writer, which a slow handler may hold; try again later")
+var errBehind = errors.New("inbox: the ledger is behind: too many acceptances wait for its only writer, which a slow handler may hold; try again later")
 
 func (s *sqliteStore) room(kind opKind) error {
 	limit := maxHeld
@@ -118,7 +117,7 @@ func (s *sqliteStore) prepare(ctx context.Context) error {
 	return err
 }
 
-// load finds what a process before this one made durable and did not fold.
+// load reads what an earlier process accepted and did not fold.
 func (s *sqliteStore) load(ctx context.Context) error {
 	rows, err := s.intake.QueryContext(ctx, `SELECT n, ops FROM intake WHERE n > ?1 ORDER BY n`, s.folded)
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *sqliteStore) load(ctx context.Context) error {
 	return rows.Err()
 }
 
-// remember adds a group to what waits. The caller holds s.mu, or is alone.
+// remember adds a group to the waiting ones. The caller holds s.mu unless it has the store alone.
 func (s *sqliteStore) remember(n int64, ops []op) {
 	added := line{n, ops}
 	s.waiting = append(s.waiting, added)
@@ -150,7 +149,7 @@ func (s *sqliteStore) remember(n int64, ops []op) {
 	}
 }
 
-// unfoldedOp is what unfolded returns, and the line that it stands in.
+// unfoldedOp is an op that unfolded returns, with the number of its line.
 type unfoldedOp struct {
 	op
 	n int64
@@ -221,7 +220,7 @@ func (s *sqliteStore) close() error { return errors.Join(s.statements.close(), s
 
 const foldLines = 16 // groups in one fold
 
-// fold applies what waits, in order, and the position with it: an op takes effect once.
+// fold applies waiting ops in order, in one transaction with the position: each takes effect once.
 func (s *sqliteStore) fold(ctx context.Context) (bool, error) {
 	s.folding.Lock()
 	defer s.folding.Unlock()
@@ -235,7 +234,7 @@ func (s *sqliteStore) fold(ctx context.Context) (bool, error) {
 		if ctx.Err() != nil {
 			return false, err
 		}
-		// One op may be the reason, and must not hold up the others for ever.
+		// A single op may be the cause, and must not block the others for ever.
 		if again := s.foldWith(ctx, batch, s.applyOrKeep); again != nil {
 			return false, again
 		}
@@ -251,7 +250,7 @@ func (s *sqliteStore) foldWith(ctx context.Context, batch []line, apply func(con
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	position, err := s.position(ctx, s.statements.in(tx)) // a commit that failed may have happened all the same
+	position, err := s.position(ctx, s.statements.in(tx)) // a commit that returned an error may have succeeded
 	if err != nil {
 		return err
 	}
@@ -274,7 +273,7 @@ func (s *sqliteStore) foldWith(ctx context.Context, batch []line, apply func(con
 
 const sqlPosition = `SELECT CAST(value AS INTEGER) FROM {p}meta WHERE name = ?1`
 
-// position is how far the ledger has the intake file.
+// position is the last line of the intake file that the ledger has.
 func (s *sqliteStore) position(ctx context.Context, q querier) (n int64, err error) {
 	err = q.QueryRowContext(ctx, s.d.sql(sqlPosition), "folded "+s.file).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -283,8 +282,7 @@ func (s *sqliteStore) position(ctx context.Context, q querier) (n int64, err err
 	return n, err
 }
 
-// applyOrKeep applies an op, or keeps it for a person if the ledger takes everything
-// else but not this.
+// applyOrKeep applies an op, or puts it into review if the ledger rejects just this op.
 func (s *sqliteStore) applyOrKeep(ctx context.Context, x execer, o op) error {
 	if _, err := x.ExecContext(ctx, "SAVEPOINT one"); err != nil {
 		return err
@@ -295,18 +293,17 @@ func (s *sqliteStore) applyOrKeep(ctx context.Context, x execer, o op) error {
 			return errors.Join(err, undo)
 		}
 		if keepErr := s.apply(ctx, x, s.unstorable(string(o.appendJSON(nil)), err)); keepErr != nil {
-			return errors.Join(err, keepErr) // it is not the op: nothing can be written
+			return errors.Join(err, keepErr) // nothing can be written: the op is not the cause
 		}
 	}
 	_, err = x.ExecContext(ctx, "RELEASE one")
 	return err
 }
 
-// unstorable is what stands in review for something that cannot be written down as
-// what it is.
+// unstorable is the op that puts something the ledger rejects into review.
 func (s *sqliteStore) unstorable(text string, why error) op {
 	id := "op-" + uuid.NewString()
-	s.log.LogAttrs(context.Background(), slog.LevelError, "depositpay: something that was received cannot be written into the ledger; it is in review",
+	s.log.LogAttrs(context.Background(), slog.LevelError, "depositpay: the ledger rejects something that was received; it is in review",
 		slog.String("key", id), slog.Any("error", why))
 	return op{Kind: opReview, ID: id, Body: storable(text), Reason: ReasonUnstorable}
 }
@@ -326,8 +323,8 @@ func (s *sqliteStore) forgetFolded(batch []line) {
 	}
 }
 
-// prepared are statements of a pool with one connection. SQLite parses a statement
-// again each time it is sent as text, which costs more than to run it.
+// prepared are statements of a pool with one connection. SQLite parses a statement each time it is
+// sent as text, which costs more than running it.
 type prepared map[string]*sql.Stmt
 
 func prepare(ctx context.Context, db *sql.DB, statements ...string) (prepared, error) {
@@ -350,7 +347,7 @@ func (p prepared) close() error {
 	return errors.Join(errs...)
 }
 
-// in is the transaction, with its statements taken from p where they are there.
+// in is the transaction with the statements of p prepared.
 func (p prepared) in(tx *sql.Tx) execer { return preparedTx{tx, p} }
 
 type preparedTx struct {

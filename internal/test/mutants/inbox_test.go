@@ -45,7 +45,7 @@ var inboxMutants = []mutant{
 	},
 	{
 		"a claim that is tried again has the rows of both tries", "inbox/pool.go",
-		"all, err = collect(rows, scan) // in place of what the last try has left",
+		"all, err = collect(rows, scan) // replaces the rows of a failed try",
 		"got, err := collect(rows, scan)\n\t\tall = append(all, got...)",
 		"./inbox", "TestClaimCutAfterItsRows$",
 	},
