@@ -11,8 +11,8 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// claim is one payment that this process may run until the lease ends. attempt is
-// the fence: anyone who claims later has a higher one.
+// claim is one payment that this process may run until the lease ends. attempt is the fencing token:
+// every later claim has a higher one.
 type claim struct {
 	id       string
 	attempt  int64
@@ -23,17 +23,17 @@ type claim struct {
 	broken   error // the record cannot be read
 }
 
-// There is no state "running", hence nothing that can stick: a claim is a lease that
-// ends. It stands in no index, so that PostgreSQL need not write the row into all of
-// them once more. The order comes along. A lease that ends later than it may is over: the
-// clock was set back. Twice its length, so that a small correction ends no living claim.
+// There is no state "running" that a payment could get stuck in: a claim is a lease that expires. leased
+// is in no index, so that PostgreSQL does not write the row into all of them again. The query returns
+// the order too. A lease that ends too far in the future has expired: the clock was set back. Too far is
+// twice its length, so that a small correction ends no live claim.
 const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage = {ready} AND p.run_at <= {now} AND (p.leased <= {now} OR p.leased > {now} + 2 * p.wait) /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
 	UPDATE {p}payments SET leased = {now} + ?2, wait = ?2, attempt = attempt + 1, tries = tries + 1
 	WHERE payment_id IN (SELECT payment_id FROM c)
 	RETURNING payment_id, attempt, tries, approved, record, order_id, identifier, amount, items`
 
-// Of one identifier only the earliest that is ready may be claimed.
+// Only the earliest ready payment of an identifier may be claimed.
 const sqlSerialize = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}payments q WHERE q.stage = {ready} AND q.serialized = 1 AND q.identifier = p.identifier
 	AND (q.ready_at < p.ready_at OR q.ready_at = p.ready_at AND q.{tie} < p.{tie})))`
 
@@ -41,7 +41,7 @@ const sqlSerialize = `AND (p.identifier = '' OR NOT EXISTS (SELECT 1 FROM {p}pay
 const sqlSerializeExisting = `UPDATE {p}payments SET serialized = 1 WHERE payment_id IN
 	(SELECT p.payment_id FROM {p}payments p WHERE p.serialized = 0 AND /*stage*/ {skip})`
 
-// serializeExisting prepares what is not done yet for Config.SerializeByIdentifier. It finds each by an index.
+// serializeExisting prepares unfinished payments for Config.SerializeByIdentifier, each found by an index.
 func (b *core) serializeExisting(ctx context.Context) error {
 	for _, stage := range []string{"p.stage < {ready}", "p.stage = {ready}", "p.stage IN ({hint}, {review}, {dead})"} {
 		if _, err := b.store.ledger().execLong(ctx, b.d.words(strings.Replace(sqlSerializeExisting, "/*stage*/", stage, 1))); err != nil {
@@ -87,23 +87,23 @@ func scanClaim(rows *sql.Rows) (claim, error) {
 	return c, nil
 }
 
-// The handler's transaction begins with the fence. It must touch exactly one row, or
-// somebody else has claimed the payment since.
+// The handler's transaction begins with the fence. It must update exactly one row; otherwise somebody
+// else has claimed the payment since.
 const (
 	sqlFence      = `UPDATE {p}payments SET stage = {done}, done_at = {now}, reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
 	sqlReschedule = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?4, wait = ?4, tries = tries - ?5, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
-	// A claim whose handler has not begun ends without a receipt: nothing has run. leased makes
-	// it harmless to do twice.
+	// A claim whose handler has not begun ends without a receipt: nothing ran. leased makes the
+	// statement idempotent.
 	sqlGiveBack = `UPDATE {p}payments SET leased = 0, run_at = {now} + ?3, wait = ?3, tries = tries - 1, reason = ?4
 		WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready} AND leased > 0 RETURNING payment_id`
 	sqlSetAside = `UPDATE {p}payments SET leased = 0, stage = ?4, reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`
 )
 
-// A run that did not succeed is kept among the receipts, with its attempt.
+// A failed attempt leaves a receipt.
 const sqlRun = `INSERT INTO {p}receipts (payment_id, channel, outcome, attempt, body, at) VALUES (?1, 0, ?3, ?2, ?4, {now})`
 
-// fenced runs a statement that ends a claim, and keeps the receipt of the run. If the
-// fence is gone it does neither.
+// fenced runs a statement that ends a claim and stores the receipt of the attempt, unless the payment
+// was claimed again.
 func (b *dispatcher) fenced(ctx context.Context, c *claim, outcome Outcome, reason, statement string, args ...any) error {
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
@@ -128,14 +128,14 @@ func (b *dispatcher) fenced(ctx context.Context, c *claim, outcome Outcome, reas
 	return tx.Commit()
 }
 
-// Of those that differ only the latest counts: two of them would take turns for ever.
+// Of several different records only the latest counts: two of them would alternate for ever.
 const sqlLatest = `SELECT r.channel, r.body FROM {p}receipts r JOIN {p}payments p ON p.payment_id = r.payment_id
 		WHERE r.receipt_id = (SELECT max(l.receipt_id) FROM {p}receipts l WHERE l.payment_id = ?1 AND l.outcome = 'differs')
 		AND r.body <> p.record AND p.stage + 0 = {review}`
 
-// reviseRecord gives a payment that goes to review its latest record if another one came
-// while it waited for its handler: the first may have been that of a voucher that
-// failed. An acceptance does not touch a row that a handler may have locked.
+// reviseRecord gives a payment that goes to review its latest record, if a different one came while the
+// payment waited for its handler: the first may be of a voucher that failed. An acceptance does not
+// touch a row that a handler may have locked.
 func (b *dispatcher) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) error {
 	if err := b.d.lockPayment(ctx, tx, c.id); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (b *dispatcher) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) err
 	}
 	var p payments.Payment
 	if err := json.Unmarshal([]byte(body), &p); err != nil {
-		return nil //nolint:nilerr // what cannot be read is no better than what there is
+		return nil //nolint:nilerr // an unreadable record is no better than the present one
 	}
 	if _, err := tx.ExecContext(ctx, b.d.sql(sqlKeepFirst), c.id); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (b *dispatcher) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) err
 	return err
 }
 
-// setAside puts a claimed payment into review or among the dead, unless the fence is gone.
+// setAside moves a claimed payment to review or to the dead letters, unless it was claimed again.
 func (b *dispatcher) setAside(ctx context.Context, c *claim, stage Stage, reason string) error {
 	outcome := OutcomeReview
 	if stage == StageDead {
@@ -169,8 +169,7 @@ func (b *dispatcher) setAside(ctx context.Context, c *claim, stage Stage, reason
 	return b.fenced(ctx, c, outcome, reason, sqlSetAside, stage)
 }
 
-// reschedule lets a claimed payment run again after wait µs; uncounted if it is not to
-// count as a try.
+// reschedule runs a claimed payment again after wait µs. If uncounted, this attempt does not count.
 func (b *dispatcher) reschedule(ctx context.Context, c *claim, wait int64, reason string, uncounted bool) error {
 	back, outcome := 0, OutcomeFailed
 	if uncounted {
@@ -179,8 +178,8 @@ func (b *dispatcher) reschedule(ctx context.Context, c *claim, wait int64, reaso
 	return b.fenced(ctx, c, outcome, reason, sqlReschedule, wait, back)
 }
 
-// giveBack lets a claimed payment whose handler has not begun run after wait µs. It goes by
-// the connection for claims: the pool may have no other.
+// giveBack reschedules a claimed payment whose handler has not begun. It uses the connection for
+// claims: the pool may have no other.
 func (b *dispatcher) giveBack(ctx context.Context, c *claim, wait int64, reason string) error {
 	_, err := queryRows(ctx, b.store.claims(), b.d.sql(sqlGiveBack),
 		func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) }, c.id, c.attempt, wait, storable(reason))

@@ -6,37 +6,38 @@ import (
 	"time"
 )
 
-// The ledger's times are those of the database's clock, which may be set back, or be another
-// machine's after a failover. A payment that was accepted before is due only when that clock has
-// caught up, an hour later perhaps. So each row says how long the wait was when it was set
-// (payments.wait): a wait that begins in the future is moved back. The leases are looked at by
-// the claim itself, and a hint's longest wait follows from its tries. The beat of a poller is dated
-// back to now.
+// The ledger's times come from the database's clock, which may be set back, or belong to another
+// machine after a failover. A payment accepted before that is due only when the clock has caught up,
+// perhaps an hour later. So each row stores how long its wait was (payments.wait), and a wait that
+// begins in the future is moved back. Claims check leases themselves, the longest wait of a hint
+// follows from its tries, and the heartbeat of a poller is set to now.
 
 const (
 	clockEvery = 5 * time.Second
-	// clockWindow bounds how many waiting payments one look reads; the next look goes on behind
-	// them. They are those that a handler has refused or snoozed.
+	// clockWindow bounds how many waiting payments (failed or snoozed ones) one look reads; the next
+	// look continues after them.
 	clockWindow = 10_000
 )
 
 const (
-	// Of one that is claimed wait is the lease, and its run_at was over.
+	// In a claimed payment, wait is the lease, and run_at has passed.
 	waitBegun = `(p.run_at - CASE WHEN p.leased = 0 THEN p.wait ELSE 0 END)`
 
 	sqlLookAhead = `SELECT count(*), coalesce(max(w.run_at), 0), coalesce(sum(CASE WHEN w.begun > {now} OR w.ready_at > {now} THEN 1 ELSE 0 END), 0)
 		FROM (SELECT p.run_at, ` + waitBegun + ` AS begun, p.ready_at FROM {p}payments p WHERE p.stage = {ready} AND p.run_at > {now} AND p.run_at > ?1 ORDER BY p.run_at LIMIT ?2) AS w`
 
-	// Every ready payment that is dated in the future, due or not: see held in sqlMoveBack.
+	// Every ready payment with a time in the future, due or not; see held in sqlMoveBack.
 	aheadReady  = `p.stage = {ready} AND (p.ready_at > t.now OR p.run_at > t.now AND ` + waitBegun + ` > t.now)`
 	sqlHowAhead = `WITH t AS (SELECT {now} AS now)
 		SELECT coalesce(max(CASE WHEN p.ready_at > ` + waitBegun + ` THEN p.ready_at ELSE ` + waitBegun + ` END - t.now), 0)
 		FROM {p}payments p, t WHERE ` + aheadReady
-	// All times go back by ?1, the distance of the furthest. So those of one identifier stay in
-	// order among themselves; last keeps them behind those that are not ahead. If a handler has
-	// locked one of them (held), all wait for the next look: moved without it, the later ones
-	// would come before it. These are windows over one set, since the planner cannot know how
-	// many are ahead and would join 50,000 of them row by row.
+	// In steps: l locks the payments that are ahead. u adds all serialized ones, to see the order of
+	// their identifiers; mine marks the locked rows. m computes for each identifier the place behind
+	// the payments that are not ahead (last), and how many that are ahead a handler has locked (held).
+	// All move back by ?1, the distance of the furthest, so those of one identifier stay in order among
+	// themselves. While one is held all of its identifier wait for the next look, or the later ones
+	// would overtake it. Windows over one set, because a join of 50,000 rows that are ahead would go
+	// row by row: the planner cannot know how many there are.
 	sqlMoveBack = `WITH t AS (SELECT {now} AS now),
 		l AS (SELECT p.payment_id, p.{tie} AS tie, p.identifier, p.serialized, p.run_at, p.ready_at, ` + waitBegun + ` AS begun
 			FROM {p}payments p, t WHERE ` + aheadReady + ` {skip}),
@@ -56,20 +57,20 @@ const (
 	aheadHints = `stage < {ready} AND own = ?1 AND run_at > {now} AND run_at < ?5
 		AND run_at > {now} + CAST(?2 AS bigint) + CASE WHEN tries < 9 THEN CAST(?3 AS bigint) * (1 << tries) ELSE CAST(?4 AS bigint) END`
 	sqlHintsAhead = `SELECT count(*) FROM {p}payments WHERE ` + aheadHints
-	// A living poller beats again, and a dead one is quiet after its time. ?1 spares a small correction.
+	// A live poller beats again, and a dead one is found after its timeout. ?1 tolerates small corrections.
 	aheadBeats       = `closed_at IS NULL AND outcome = '' AND beat_at > {now} + CAST(?1 AS bigint)`
 	sqlBeatsAhead    = `SELECT count(*) FROM {p}polls WHERE ` + aheadBeats
 	sqlMoveBeatsBack = `UPDATE {p}polls SET beat_at = {now} WHERE ` + aheadBeats
 	sqlMoveHintsBack = `UPDATE {p}payments SET run_at = {now} WHERE ` + aheadHints
 )
 
-// clockWatch finds waits that begin in the future, and moves them back.
+// clockWatch finds waits that begin in the future and moves them back.
 type clockWatch struct {
 	b    *core
 	from int64 // run_at of the last payment that was looked at
 }
 
-// look is a step of Run. What it reads is bounded, so it never has more to do at once.
+// look is a step of Run. It reads a bounded number of rows and never asks to run again at once.
 func (w *clockWatch) look(ctx context.Context) (more bool, err error) {
 	ahead, err := w.readyAhead(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func (w *clockWatch) moveBack(ctx context.Context) error {
 	return nil
 }
 
-// moveBeatsBack is for PostgreSQL: a file has one process, and nobody else's beats.
+// moveBeatsBack is for PostgreSQL: a file has no other process whose heartbeats could matter.
 func (w *clockWatch) moveBeatsBack(ctx context.Context) error {
 	if w.b.cfg.SQLite != nil {
 		return nil
@@ -136,7 +137,7 @@ func (w *clockWatch) moveHintsBack(ctx context.Context, own int) error {
 	return w.moveIfAny(ctx, sqlHintsAhead, sqlMoveHintsBack, own, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never)
 }
 
-// moveIfAny reads first: there is nearly never anything to write.
+// moveIfAny counts first: there is almost never anything to write.
 func (w *clockWatch) moveIfAny(ctx context.Context, count, move string, args ...any) error {
 	var n int
 	if err := w.b.store.reader().QueryRowContext(ctx, w.b.d.sql(count), args...).Scan(&n); err != nil || n == 0 {

@@ -21,40 +21,41 @@ type Client interface {
 	Create(ctx context.Context, req payments.CreateRequest) (payments.Created, error)
 	// Confirm verifies a payment; it is called for hints and for reconciliation.
 	Confirm(ctx context.Context, payToken uuid.UUID) (payments.Payment, error)
-	// Decode reads what a poll returned; it is called after a crash between a poll and
-	// its hand-over.
+	// Decode parses the response of a poll that a crash cut off from its acceptance.
 	Decode(raw []byte) (payments.Payment, error)
 }
 
-// Handler grants a payment. What it writes through tx and the mark "done" are one
-// commit: they happen together, once, or not at all, also if the process is killed
-// at any instruction or outlives its lease. What it does elsewhere may happen more
-// than once; p.ID is the key to make that idempotent.
+// Handler grants a payment. Its writes through tx and the mark "done" are one commit: they happen
+// together, once, or not at all, even if the process is killed at any instruction or outlives its
+// lease. Anything else it does may happen more than once; use p.ID as the idempotency key.
 //
-// The handler must not end tx. An error, a panic or a timeout rolls tx back and the
-// handler runs again later (see Config.MaxAttempts), unless the error is Cancel's or
-// Snooze's. An error that wraps PostgreSQL's deadlock or serialization failure (SQLSTATE 40P01
-// or 40001) is not counted as an attempt, and the handler runs again at once, up to ten times.
-// On PostgreSQL tx is READ COMMITTED, whatever the default of the database is. On SQLite tx is the only writer of the file: keep it short, and do not write
-// through another connection, which would wait for tx.
+// The handler must not end tx. An error, a panic or a timeout rolls tx back, and the handler runs
+// again later (see Config.MaxAttempts) unless the error is Cancel's or Snooze's. An error that wraps
+// PostgreSQL's deadlock or serialization failure (SQLSTATE 40P01 or 40001) does not count as an
+// attempt: the handler runs again at once, up to ten times.
+//
+// On PostgreSQL tx is READ COMMITTED, whatever the default of the database is. On SQLite tx is the
+// only writer of the file: keep it short, and do not write through another connection, which would
+// wait for tx.
 type Handler func(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 
 // Config configures Open. Client, Handler and one of DB and SQLite are required.
 type Config struct {
-	// DB is a PostgreSQL pool, the merchant's own. The inbox keeps four connections of it,
-	// which all inboxes on the same *sql.DB share, and uses up to Concurrency+1 more. Open takes
-	// them all once, and fails within seconds if the pool does not have them (with pgxpool: set
-	// MaxConns). Several inboxes on one *sql.DB share these too, so set its limit to 4 and the sum
-	// of Concurrency+1 if their handlers are slow: otherwise payments wait for a connection, which
-	// Run logs and does not count as an attempt. A pooler such as PgBouncer may lend sessions for one transaction; then
-	// the driver must not keep prepared statements (with pgx: default_query_exec_mode=exec).
+	// DB is the merchant's own PostgreSQL pool. The inbox reserves four of its connections, which all
+	// inboxes on the same *sql.DB share, and uses up to Concurrency+1 more. Open takes all of them
+	// once and fails within seconds if the pool does not have them (with pgxpool, set MaxConns).
+	// Several inboxes on one *sql.DB share the rest too: if their handlers are slow, set its limit to
+	// 4 plus the sum of Concurrency+1. Otherwise payments wait for a connection, which Run logs and
+	// does not count as an attempt. Behind a pooler that lends sessions per transaction, such as
+	// PgBouncer, the driver must not keep prepared statements (with pgx:
+	// default_query_exec_mode=exec).
 	DB *sql.DB
-	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it. It has one
-	// Inbox at a time, whatever the prefix.
+	// SQLite is a ledger opened by package inbox/sqlite. The inbox does not close it. Only one Inbox
+	// can be open on it, whatever its prefix.
 	SQLite *SQLite
 	// TablePrefix begins the name of every table. Default DefaultTablePrefix.
 	TablePrefix string
-	// SkipMigration leaves the schema alone; Open then refuses one that does not fit. See
+	// SkipMigration leaves the schema alone; Open then rejects one that does not match. See
 	// MigrationSQL. Default: Open calls Migrate.
 	SkipMigration bool
 	// AllowUnsafe opens a database that may lose what it acknowledged (fsync or
@@ -65,92 +66,95 @@ type Config struct {
 	Client  Client
 	Handler Handler
 
-	// AcceptUnknown hands over payments for which no order was registered. Default: they
-	// go to review as unknown_order.
+	// AcceptUnknown passes payments without a registered order to the handler. Default: they go to
+	// review with ReasonUnknownOrder.
 	AcceptUnknown bool
-	// Catalogue gives the products of a game store by metadata.game_product. A payment
-	// with a product is checked against it and needs no order.
+	// Catalogue has the products of a game store by metadata.game_product. A payment with a product
+	// is checked against it and needs no order.
 	Catalogue map[string]Product
-	// NotBefore, if set, is when this ledger began. A payment that belongs to no registered
-	// order and that the service verified before goes to review as too_old, since another
-	// ledger may have handed it over and anybody who knows its id can send its webhook
-	// again; so does one whose record tells no such time. Leave a minute for clocks that
-	// differ. Set it with AcceptUnknown or Catalogue when a new ledger takes over from an
-	// older one. Default: no limit.
+	// NotBefore, if set, is when this ledger began. A payment without a registered order goes to
+	// review with ReasonTooOld if the service verified it earlier or does not say when: another
+	// ledger may have granted it, and anyone who knows its id can send its webhook again. Allow a
+	// minute for differing clocks. Set it with AcceptUnknown or Catalogue when a new ledger replaces
+	// an older one. Default: no limit.
 	NotBefore time.Time
 
-	// OnlyCreated states that every payment of Client's token is created by this ledger's
-	// Create, or registered with Expect before its link is given out: there is no game
-	// store, and no other program creates payments. All pollers of the ledger have that token.
-	// Then a possible loss settles itself: the reconciliation that follows asks for all
-	// outstanding payments, those older than OutstandingFor included, and if the service
-	// answers for each, the lost answer held no payment that the ledger does not have. The
-	// proof is in Inbox.Audit, by the actor "inbox", and in the log at info level. The loss
-	// stays open, and PossibleLoss.Unproven says why, while an id is not answered for, while
-	// an order has no payment id because the answer to its creation was lost (for up to
-	// OutstandingFor), while the service refuses an id with a code that NotPaidCodes does not
-	// name, while no payment is done by which to see that the service confirms one
-	// again, and if more than 10,000 payments are unpaid for longer than OutstandingFor. All
-	// replicas must agree on it. It does not hold for a ledger that was restored from a backup,
-	// or whose database failed over without its last commits: payments that were created since
-	// are not in it. Unset it then until OutstandingFor has passed since, and the books were
-	// compared with the service's list. Default: a person settles every possible loss.
+	// OnlyCreated states that this ledger knows every payment of Client's token before anyone can pay
+	// it: from Create, or from Expect called before the link is given out. There is no game store, no
+	// other program creates payments, and all pollers of the ledger use that token. Then a possible
+	// loss settles itself: the next reconciliation confirms all outstanding payments, also those older
+	// than OutstandingFor, and if the service answers for each one, the lost response cannot have held
+	// a payment that is missing here. The proof is in Inbox.Audit, by the actor "inbox", and in the
+	// log at info level.
+	//
+	// The loss stays open, and PossibleLoss.Unproven says why, while
+	//
+	//   - the service has not answered for an id,
+	//   - an order has no payment id because the response to its creation was lost (for up to
+	//     OutstandingFor),
+	//   - the service rejects an id with a code that NotPaidCodes does not have,
+	//   - no payment is done that shows whether the service confirms a payment twice,
+	//   - more than 10,000 payments have been unpaid for longer than OutstandingFor.
+	//
+	// All replicas must agree on it. It is not true of a ledger that was restored from a backup, or
+	// whose database failed over without its last commits: payments created since are not in it. Unset
+	// it until OutstandingFor has passed and the ledger was compared with the service's list.
+	// Default: a person settles every possible loss.
 	OnlyCreated bool
-	// NotPaidCodes are the error codes (payments.Error.Code) by which the service's confirm
-	// says that a payment is not paid. A possible loss settles itself only if every outstanding
-	// id that is not complete got one of them: any other code, such as one for too many
-	// requests, may hide a payment that is complete. PossibleLoss.Unproven names the code that
-	// is missing. Add it only if the service never gives it for a payment that is complete.
-	// Default "PAYMENT_NOT_PAID", which is the mock's; live deployments may have another.
+	// NotPaidCodes are the error codes (payments.Error.Code) by which the service's confirm says that a
+	// payment is not paid. A possible loss settles itself only if every outstanding id that is not
+	// complete got one of them: behind any other code, such as one for too many requests, may be a
+	// complete payment. PossibleLoss.Unproven names a missing code. Add it only if the service never
+	// returns it for a complete payment. Default "PAYMENT_NOT_PAID", which is the mock's; live
+	// deployments may use another.
 	NotPaidCodes []string
 
-	// Concurrency is how many handlers run at once. Default 8; on SQLite, whose file has
-	// one writer, they run one after the other.
+	// Concurrency is how many handlers run at once. Default 8; on SQLite always 1, since the file has
+	// one writer.
 	Concurrency int
-	// SerializeByIdentifier hands over the payments of one identifier one after another, in the order
-	// of arrival: the next one waits until the one before is done, in review or dead.
-	// All replicas must agree on it.
+	// SerializeByIdentifier runs the handlers of one identifier's payments one after another, in order
+	// of arrival: the next one waits until the one before is done, in review or dead. All replicas
+	// must agree on it.
 	SerializeByIdentifier bool
 	// HandlerTimeout bounds one run of the handler. Default 30 s.
 	HandlerTimeout time.Duration
-	// MaxAttempts is how often a payment's handler is started until the payment is dead.
-	// Counted at the start, so that a payment which crashes the process counts too; not counted
-	// if its transaction could not begin. Default 12.
+	// MaxAttempts is how often a payment's handler is started before the payment is dead. An attempt
+	// counts from its start, so a payment that crashes the process counts too, but not before its
+	// transaction has begun. Default 12.
 	MaxAttempts int
-	// BackoffMin and BackoffMax bound the wait between two runs, which doubles with jitter.
+	// BackoffMin and BackoffMax bound the exponential backoff, with jitter, between two attempts.
 	// Defaults 1 s and 10 min.
 	BackoffMin, BackoffMax time.Duration
 
-	// ConfirmRate is how many ids that this merchant did not create are confirmed a second,
-	// at most. Default 10. Created ids are confirmed ahead of them, up to 50 a second,
-	// of which a reconciliation leaves ten to those that are due.
+	// ConfirmRate is the most confirms a second of ids that this merchant did not create. Default 10.
+	// Created ids go first, up to 50 a second, of which a reconciliation uses at most 40.
 	ConfirmRate float64
-	// MaxHints is how many ids that this merchant did not create may wait for a confirm. Beyond
-	// it the oldest of those to each of whose confirms the service has said no are given up, and
-	// counted. The others may be complete payments, and none of these is ever given up: if they
-	// are as many by themselves, new ids are refused before they are confirmed. The service sends
-	// their webhooks again, and a poll brings their payments too. Several processes may go
-	// beyond it by as many webhooks as they have under way. Default 10,000.
+	// MaxHints is how many ids that this merchant did not create may wait for a confirm. Beyond it, ids
+	// that the service has rejected every time (ConfirmRejected) are evicted, the oldest first, and
+	// counted. Any other id may be a complete payment and is never evicted: if those alone reach
+	// MaxHints, new ids are turned away before they are confirmed. The service re-sends their
+	// webhooks, and a poll brings their payments too. Several processes may exceed it by as many
+	// webhooks as they have in progress. Default 10,000.
 	MaxHints int
-	// ReconcileEvery is the time between reconciliations besides the one at the start, those
-	// after a possible loss, which go on while its proof may still come (see OnlyCreated), and
-	// those after the store was away. Default 15 min; negative: none.
+	// ReconcileEvery is the time between reconciliations. Others run at the start, after a possible
+	// loss (repeatedly while its proof may still come; see OnlyCreated), and after the store was
+	// down. Default 15 min; negative: no scheduled ones.
 	ReconcileEvery time.Duration
-	// OutstandingFor is how long after its creation an unpaid payment is still asked for.
-	// Default 7 days.
+	// OutstandingFor is how long after its creation an unpaid payment is still confirmed by
+	// reconciliations. Default 7 days.
 	OutstandingFor time.Duration
-	// KeepBodies is how long received bodies are kept, the records of payments that are
-	// done included. That of a payment that waited in review may stay for as long again. The payment's row, with its id and its mark, stays. Do not set it to minutes where
-	// several processes share PostgreSQL: what a killed poller received counts as left behind after two.
-	// Default 90 days; negative: for ever.
+	// KeepBodies is how long received bodies are kept, also the records of done payments; the record
+	// of a payment that waited in review may stay for as long again. The payment's row stays, with its
+	// id and its stage. Do not set it to minutes where several processes share PostgreSQL: a poller
+	// counts as dead after two, and what it received must still be there. Default 90 days; negative:
+	// for ever.
 	KeepBodies time.Duration
 
-	// Logger gets what a person should know: at error level what needs one, at warn level
-	// trouble that is dealt with, at info level what payments became of. Default slog.Default().
+	// Logger gets at error level what needs a person, at warn level trouble that is handled, at info
+	// level what became of payments. Default slog.Default().
 	Logger *slog.Logger
-	// GrantLevel is the level of the one line that is logged for each payment that is
-	// granted, with its id, identifier and paid amount. Default slog.LevelInfo;
-	// slog.LevelDebug keeps it out of most logs.
+	// GrantLevel is the level of the one log line per granted payment, with its id, identifier and paid
+	// amount. Default slog.LevelInfo; slog.LevelDebug keeps it out of most logs.
 	GrantLevel slog.Level
 
 	shortLease time.Duration // of tests: a lease that ends before the handler's timeout
@@ -227,10 +231,10 @@ func (cfg *Config) validate() error {
 	return validPrefix(cfg.TablePrefix)
 }
 
-// recordTimeout bounds how long it may take to record how a handler ended.
+// recordTimeout bounds storing the result of a handler.
 const recordTimeout = 15 * time.Second
 
-// lease is how long a claim keeps others off: longer than the handler may take.
+// lease is how long a claim is exclusive: longer than the handler may take.
 func (cfg *Config) lease() time.Duration {
 	if cfg.shortLease > 0 {
 		return cfg.shortLease
@@ -238,18 +242,17 @@ func (cfg *Config) lease() time.Duration {
 	return cfg.HandlerTimeout + recordTimeout
 }
 
-// SQLite is an opened SQLite ledger: three pools on two files. Package inbox/sqlite
-// opens it with the bundled driver; another driver may fill it by itself, and Open
-// checks the settings of whatever it is given.
+// SQLite is an open SQLite ledger: three pools on two files. Package inbox/sqlite opens it with the
+// bundled driver. You may fill it with another driver; Open checks the settings of each pool.
 type SQLite struct {
-	// Writer is the ledger, with one connection: SQLite has one writer at a time, and a
-	// handler's transaction is it.
+	// Writer is the ledger, with one connection: SQLite has one writer at a time, and a handler's
+	// transaction uses it.
 	Writer *sql.DB
 	// Reader is the ledger, for reading.
 	Reader *sql.DB
-	// Intake is a database file of its own, with one connection: what arrives is
-	// written there, so that a handler's open transaction holds up no acceptance.
+	// Intake is a separate database file, with one connection. Acceptances go there, so that they do
+	// not wait for a handler's open transaction.
 	Intake *sql.DB
-	// Close closes the three and gives the files free for another process.
+	// Close closes all three and releases the files for another process.
 	Close func() error
 }

@@ -27,9 +27,8 @@ func newExpectation(orderID, identifier, amount, items string) (*expectation, er
 	return e, json.Unmarshal([]byte(restored(items)), &e.items)
 }
 
-// judge compares a payment with what is expected for it. An empty Reason lets it
-// through. order is the order registered for this very payment id, or else the one
-// open order of its identifier, or nil.
+// judge compares a payment with its order. An empty Reason means that it matches. order is the one
+// registered for this payment id, else the only open order of its identifier, else nil.
 func (cfg *Config) judge(p payments.Payment, order *expectation) Reason {
 	switch {
 	case p.PaidAmount.Sign() <= 0:
@@ -56,7 +55,7 @@ func (e *expectation) judge(p payments.Payment) Reason {
 		return ReasonIdentifier
 	case p.Metadata.Items != nil && !sameItems(e.items, p.Metadata.Items):
 		return ReasonItems
-	case e.amount.IsZero(): // the customer was to choose
+	case e.amount.IsZero(): // the customer chooses the amount
 		return ""
 	case p.PaidAmount.Cmp(e.amount) < 0:
 		return ReasonUnderpaid
@@ -84,15 +83,14 @@ func (p Product) judge(paid payments.Amount) Reason {
 	return ReasonPrice
 }
 
-// Two open orders of one identifier are no match: it would be a guess.
+// Two open orders of one identifier do not match: choosing one would be a guess.
 const (
 	sqlLateOrder = `SELECT order_id, identifier, amount, items FROM {p}orders WHERE payment_id = ?1`
 	sqlOpenOrder = `SELECT order_id, identifier, amount, items FROM {p}orders WHERE identifier = ?1 AND payment_id IS NULL LIMIT 2`
 )
 
-// openOrder finds the order of a payment whose record was faster than its
-// registration, or whose creation was interrupted. An empty identifier matches
-// nothing, and a game-store payment has no order.
+// openOrder finds the order of a payment whose record came before its registration, or whose creation
+// was interrupted. An empty identifier matches nothing, and game-store payments have no order.
 func (b *dispatcher) openOrder(ctx context.Context, tx *sql.Tx, c *claim) (*expectation, error) {
 	late, err := b.ordersBy(ctx, tx, sqlLateOrder, c.id)
 	if err != nil || late != nil || c.payment.Identifier == "" || c.payment.Metadata.GameProduct != "" {

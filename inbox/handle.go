@@ -14,12 +14,12 @@ import (
 	"github.com/depositpay/depositpay-go/internal/backoff"
 )
 
-// errFenced: another process has claimed the payment since. What this one did is
-// rolled back; nothing is wrong.
+// errFenced: another process has claimed the payment since. This attempt is rolled back; nothing is
+// wrong.
 var errFenced = errors.New("inbox: the lease ended and the payment was claimed again")
 
-// notBegunError is the error of a transaction that failed before its handler began, for want
-// of a connection perhaps. That is no try: nothing is wrong with the payment.
+// notBegunError is the error of a transaction that failed before its handler began, for example for
+// lack of a connection. It does not count as an attempt: nothing is wrong with the payment.
 type notBegunError struct{ err error }
 
 func (e *notBegunError) Error() string {
@@ -39,25 +39,24 @@ type cancelError struct{ err error }
 func (e *cancelError) Error() string { return "inbox: cancelled: " + e.err.Error() }
 func (e *cancelError) Unwrap() error { return e.err }
 
-// Cancel is for handlers: the payment goes among the dead at once, with err as the
-// reason. Retry runs it again by hand.
+// Cancel is an error for handlers: the payment goes to the dead-letter list at once, with err as the
+// reason. Inbox.Retry runs it again.
 func Cancel(err error) error { return &cancelError{err} }
 
 type snoozeError struct{ wait time.Duration }
 
 func (e *snoozeError) Error() string { return "inbox: not before " + e.wait.String() + " are over" }
 
-// Snooze is for handlers: run again after wait, without counting this run as an
-// attempt.
+// Snooze is an error for handlers: run again after wait, without counting this attempt.
 func Snooze(wait time.Duration) error { return &snoozeError{wait} }
 
-// reviewError carries the verdict of the expected-order guard out of the transaction.
+// reviewError carries the result of the check against the order out of the transaction.
 type reviewError struct{ reason Reason }
 
 func (e *reviewError) Error() string { return "inbox: review: " + string(e.reason) }
 
-// runClaim brings one claimed payment a step further and records the result. It does not
-// end early with ctx: a hand-over is finished or times out.
+// runClaim brings one claimed payment a step further and records the result. It does not end with ctx:
+// it completes or times out.
 func (b *dispatcher) runClaim(ctx context.Context, c *claim) {
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
@@ -69,14 +68,14 @@ func (b *dispatcher) runClaim(ctx context.Context, c *claim) {
 	record, done := context.WithTimeout(ctx, recordTimeout)
 	defer done()
 	recordErr := b.settle(record, c, err)
-	// The database may be restarting: a payment should not wait for its lease because of
-	// a second without it.
+	// The database may be restarting: a second of downtime should not make the payment wait for the
+	// end of its lease.
 	for failures := 0; recordErr != nil && record.Err() == nil; failures++ {
 		pause(record, backoff.Delay(failures, tick/4, 2*time.Second, backoff.Jitter()), nil)
 		recordErr = b.settle(record, c, err)
 	}
 	if recordErr != nil {
-		// The row stays claimed until its lease ends; then it is tried again.
+		// The row stays claimed until its lease expires; then it runs again.
 		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: the result of a handler was not recorded",
 			slog.String("payment_id", c.id), slog.Any("error", recordErr))
 	}
@@ -105,14 +104,14 @@ func (b *dispatcher) attempt(ctx context.Context, c *claim) error {
 	return err
 }
 
-// undoneByServer reports whether a hand-over ended because of another transaction. That is
-// no try: nothing is wrong with the payment or with its handler.
+// undoneByServer reports whether the server rolled the transaction back because of another one. That
+// does not count as an attempt: nothing is wrong with the payment or its handler.
 func undoneByServer(err error) bool {
 	_, cancelled := errors.AsType[*cancelError](err)
 	return isDeadlock(err) && !cancelled
 }
 
-// inTransaction is the fence, the guard, the handler and the commit.
+// inTransaction runs the fence, the check against the order, the handler and the commit.
 func (b *dispatcher) inTransaction(ctx context.Context, c *claim) (err error) {
 	tx, err := b.store.ledger().BeginTx(ctx, nil)
 	if err != nil {
@@ -137,8 +136,8 @@ func (b *dispatcher) inTransaction(ctx context.Context, c *claim) (err error) {
 func (b *dispatcher) fence(ctx context.Context, tx *sql.Tx, c *claim) error {
 	statement := sqlFence
 	if b.d.name == DialectPostgreSQL {
-		// A handler that hangs must not hold its row and its snapshot for ever, not even if
-		// this process is stopped.
+		// A handler that hangs must not hold its row and its snapshot for ever, even if this process is
+		// stopped.
 		limit := b.cfg.lease().Milliseconds()
 		statement += ` RETURNING set_config('idle_in_transaction_session_timeout', '` + strconv.FormatInt(limit, 10) + `', true)`
 	}
@@ -158,10 +157,9 @@ func (b *dispatcher) fence(ctx context.Context, tx *sql.Tx, c *claim) error {
 var errTxEnded = errors.New("the handler's transaction had ended before the handler did, with an error that the handler did not return; " +
 	"what it wrote after that is stored, so it is not run again: compare, and Retry by hand")
 
-// stillFenced sees to it that the transaction that is to be committed is the one that the
-// fence began. Some errors of SQLite (a full disk, OR ROLLBACK) end a transaction, and
-// what a handler writes after one that it overlooks is stored at once. PostgreSQL refuses
-// all statements then.
+// stillFenced checks that the transaction to be committed is the one that the fence began. Some errors of
+// SQLite (a full disk, OR ROLLBACK) end a transaction, and what a handler that ignores them writes after
+// that is stored at once. PostgreSQL rejects all further statements then.
 func (b *dispatcher) stillFenced(ctx context.Context, tx *sql.Tx, c *claim) error {
 	if b.d.name != DialectSQLite {
 		return nil
@@ -176,7 +174,7 @@ func (b *dispatcher) stillFenced(ctx context.Context, tx *sql.Tx, c *claim) erro
 	return nil
 }
 
-// guard lets only what was expected through. What a person approved passes.
+// guard lets only expected payments through, and those that a person approved.
 func (b *dispatcher) guard(ctx context.Context, tx *sql.Tx, c *claim) error {
 	order := c.order
 	if order == nil {
@@ -204,13 +202,12 @@ func (b *dispatcher) callHandler(ctx context.Context, tx *sql.Tx, c *claim) (err
 		}
 	}()
 	if err = b.cfg.Handler(ctx, tx, c.payment); err != nil {
-		_ = err.Error() // of a typed nil it panics: here, and not where nobody expects it
+		_ = err.Error() // a typed nil panics here, where the panic is recovered
 	}
 	return err
 }
 
-// settle writes down how a run ended. After success there is nothing to write: the
-// commit did.
+// settle records how an attempt ended. Success needs nothing: the commit recorded it.
 func (b *dispatcher) settle(ctx context.Context, c *claim, err error) error {
 	if err == nil || errors.Is(err, errFenced) {
 		return nil
@@ -259,8 +256,8 @@ func reasonText(err error) string {
 	return s
 }
 
-// cutText returns at most n bytes of s, and none of a character that does not fit. Invalid
-// bytes before the cut stay: see storable.
+// cutText returns at most n bytes of s and does not split a character. Invalid bytes before the cut
+// stay; see storable.
 func cutText(s string, n int) string {
 	cut := n
 	for cut > 0 && cut > n-utf8.UTFMax && !utf8.RuneStart(s[cut]) {

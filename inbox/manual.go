@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// ErrStage is wrapped by the error of a decision that does not fit the payment's stage.
+// ErrStage is wrapped by the error of a decision that is not possible in the payment's stage.
 var ErrStage = errors.New("inbox: not possible in this stage")
 
-// Decision says who decided by hand, and why. Both are required and kept for ever.
+// Decision says who decided, and why. Both are required and kept for ever.
 type Decision struct{ Actor, Reason string }
 
-// Approve hands a payment in review over, as it is: the handler runs, whatever was
-// wrong with it. A record that cannot be read cannot be approved.
+// Approve runs the handler of a payment in review, whatever was wrong with the payment. A record that
+// cannot be read cannot be approved.
 func (b *Inbox) Approve(ctx context.Context, key string, by Decision) error {
 	return b.decide(ctx, key, "approve", by, `UPDATE {p}payments SET stage = {ready}, approved = 1, run_at = {now}, wait = 0, tries = 0
 		WHERE payment_id = ?1 AND stage = {review} AND reason NOT IN ('unreadable', 'unstorable')`)
 }
 
-// Reject puts a payment in review among the dead: it is not handed over.
+// Reject moves a payment from review to the dead-letter list; its handler does not run.
 func (b *Inbox) Reject(ctx context.Context, key string, by Decision) error {
 	return b.decide(ctx, key, "reject", by, `UPDATE {p}payments SET stage = {dead}, reason = 'rejected: ' || reason WHERE payment_id = ?1 AND stage = {review}`)
 }
 
-// Retry runs the handler of a dead payment again, with a full number of attempts. It is
-// checked against its order again.
+// Retry runs the handler of a dead payment again, with a fresh set of attempts, after another check
+// against its order.
 func (b *Inbox) Retry(ctx context.Context, key string, by Decision) error {
 	return b.decide(ctx, key, "retry", by, `UPDATE {p}payments SET stage = {ready}, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = {dead}`)
 }
@@ -59,15 +59,15 @@ func (b *core) decide(ctx context.Context, key, action string, by Decision, stat
 	return nil
 }
 
-// AuditLine is a decision: one made by hand, or "settle loss" by the actor "inbox", which
-// has the proof as its reason (see Config.OnlyCreated).
+// AuditLine is a decision of a person, or "settle loss" by the actor "inbox" with the proof as its
+// reason (see Config.OnlyCreated).
 type AuditLine struct {
 	Action   string // "approve", "reject", "retry", "settle loss"
 	Decision Decision
 	At       time.Time // UTC
 }
 
-// Audit returns the decisions about a payment, or a possible loss by its ID, in order.
+// Audit returns the decisions about a payment, or about a possible loss by its ID, in order.
 func (b *Inbox) Audit(ctx context.Context, key string) ([]AuditLine, error) {
 	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT action, actor, reason, at FROM {p}audit WHERE payment_id = ?1 ORDER BY audit_id`), key)
 	if err != nil {

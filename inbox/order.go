@@ -12,15 +12,13 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// Create creates a payment with the service and registers what is expected for it:
-// identifier, amount and items of req. The expectation is durable before the service
-// is asked, so a payment can never be complete that the inbox does not know of: if
-// the process dies in between, the record is matched by its identifier.
+// Create creates a payment with the service and registers what to expect: identifier, amount and items
+// of req. The order is durable before the service is called, so the inbox knows of every payment that
+// completes: if the process dies in between, the record is matched by its identifier.
 //
-// If the error is payments.ErrAmbiguous a payment may exist that nobody can pay,
-// since its link is unknown. If the error says that the payment was created and could
-// not be registered, Created is set all the same: do not give the link out, or call
-// Expect again.
+// If the error is payments.ErrAmbiguous, a payment may exist that nobody can pay, since its link is
+// unknown. If the error says that the payment was created but not registered, Created is set: call
+// Expect, or do not give the link out.
 func (b *Inbox) Create(ctx context.Context, req payments.CreateRequest) (payments.Created, error) {
 	if err := req.Validate(); err != nil {
 		return payments.Created{}, err
@@ -33,15 +31,15 @@ func (b *Inbox) Create(ctx context.Context, req payments.CreateRequest) (payment
 	if err != nil {
 		return payments.Created{}, b.notCreated(context.WithoutCancel(ctx), order, err)
 	}
-	// The payment exists now: this is no time to give up with the caller.
+	// The payment exists now: register it even if the caller gives up.
 	if err := b.bind(context.WithoutCancel(ctx), order, created.PayToken); err != nil {
 		return created, fmt.Errorf("inbox: payment %s was created and not registered: %w", created.PayToken, err)
 	}
 	return created, nil
 }
 
-// notCreated takes the expectation back when the service surely has no payment for it:
-// it would match a later payment of the same identifier.
+// notCreated removes the order if the service certainly has no payment for it: it would match a later
+// payment of the same identifier.
 func (b *Inbox) notCreated(ctx context.Context, order op, err error) error {
 	if _, ok := errors.AsType[*payments.Error](err); !ok || errors.Is(err, payments.ErrAmbiguous) {
 		return err // there may be a payment
@@ -53,8 +51,8 @@ func (b *Inbox) notCreated(ctx context.Context, order op, err error) error {
 	return err
 }
 
-// Expect registers what is expected for a payment that was created elsewhere. It may
-// be called again for the same payment: the first registration counts.
+// Expect registers what to expect of a payment that was created elsewhere. Calling it again for the
+// same payment changes nothing: the first registration counts.
 func (b *Inbox) Expect(ctx context.Context, payToken uuid.UUID, req payments.CreateRequest) error {
 	if payToken == uuid.Nil {
 		return fmt.Errorf("inbox: Expect: payToken is the nil UUID")
@@ -66,7 +64,7 @@ func (b *Inbox) Expect(ctx context.Context, payToken uuid.UUID, req payments.Cre
 	return b.bind(ctx, order, payToken)
 }
 
-// order makes the expectation durable, before it has a payment.
+// order stores an order that has no payment yet.
 func (b *Inbox) order(ctx context.Context, req payments.CreateRequest) (op, error) {
 	items, err := json.Marshal(req.Items)
 	if err != nil {

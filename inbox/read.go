@@ -18,39 +18,39 @@ import (
 
 // Entry is a payment as the ledger has it.
 type Entry struct {
-	// Key is the payment id, or a made-up key for what a poll returned without a readable id.
+	// Key is the payment id, or a generated key for a record without a readable id.
 	Key   string
 	Stage Stage
-	// Sources are the channels that the record came by.
+	// Sources are the channels that delivered the record.
 	Sources Channel
-	// Own tells that this merchant created the payment.
+	// Own reports whether this merchant created the payment.
 	Own bool
-	// Payment is the record; the zero Payment before StageReady, if Unreadable is set, and
-	// for a payment that was done longer ago than Config.KeepBodies.
+	// Payment is the record; the zero Payment before StageReady, if Unreadable is set, and if the
+	// payment was done longer ago than Config.KeepBodies.
 	Payment payments.Payment
-	// Unreadable are the bytes of a record that cannot be read.
+	// Unreadable has the bytes of a record that cannot be decoded.
 	Unreadable string
-	// Reason says why the payment is in review or dead, or how its last run failed.
+	// Reason says why the payment is in review or dead, or how its last attempt failed.
 	Reason string
 	// Confirm is what is known of the confirms of a hint that this merchant did not create;
 	// ConfirmNone for every other payment.
 	Confirm ConfirmState
-	// Rejected reports whether the payment is dead because of Reject: a handler that gave up
-	// after a later Retry or Approve clears it.
+	// Rejected reports whether the payment is dead because of Reject. It is false if a later Retry or
+	// Approve ran the handler and the handler gave up.
 	Rejected bool
-	// Attempt is how often it was claimed; Tries how often since it was last retried by hand.
+	// Attempt is how often it was claimed; Tries how often since a person last retried it.
 	Attempt int64
 	Tries   int
 	// Seen is how often a record of it changed the ledger.
 	Seen int
-	// FirstSeen and RunAt are in UTC. RunAt is when it is due, of one that is claimed the end
-	// of the lease, and the zero time if it is not.
+	// FirstSeen and RunAt are in UTC. RunAt is when the payment is due, the end of the lease if it is
+	// claimed, and the zero time if it is not scheduled.
 	FirstSeen, RunAt time.Time
 	// DoneAt is when its handler succeeded; the zero time before.
 	DoneAt time.Time
 }
 
-// ErrNotFound is the error for a payment that the ledger does not know.
+// ErrNotFound is wrapped by the error for a payment that the ledger does not have.
 var ErrNotFound = errors.New("inbox: no such payment")
 
 const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), reason, confirm, attempt, tries, seen, first_seen,
@@ -59,13 +59,13 @@ const sqlEntry = `SELECT payment_id, stage, source, own, coalesce(record, ''), r
 		(SELECT action FROM {p}audit AS a WHERE a.payment_id = {p}payments.payment_id ORDER BY audit_id DESC LIMIT 1)
 	FROM {p}payments`
 
-// Get returns one payment by its key, the payment id. The error is ErrNotFound if the
-// ledger does not know it. A record is found as soon as it is accepted; on SQLite what Create
-// and Expect have registered, once Run has taken it in.
+// Get returns one payment by its key, the payment id. The error wraps ErrNotFound if the ledger does not
+// have it. Get sees a record as soon as it is accepted, and what Create and Expect registered at once on
+// PostgreSQL, on SQLite once Run has applied it.
 func (b *Inbox) Get(ctx context.Context, key string) (Entry, error) { return b.entry(ctx, key) }
 
 func (b *core) entry(ctx context.Context, key string) (Entry, error) {
-	var waiting op // asked for first: what is folded meanwhile is in the ledger then
+	var waiting op // read first: if it is folded meanwhile, the ledger has it
 	held := false
 	if id, err := uuid.Parse(key); err == nil {
 		waiting, held = b.store.unfolded(id)
@@ -98,9 +98,9 @@ type Filter struct {
 	Limit int
 }
 
-// List yields payments, the first seen first. It reads page by page, so the list is
-// not a snapshot: what changes meanwhile may be seen or not. An error ends it. Only ctx bounds its
-// time: without Stages, or with StageReady or StageDone, each page sorts the whole ledger.
+// List yields payments, the oldest first. It reads page by page, so the list is no snapshot: concurrent
+// changes may or may not show. An error ends it. Only ctx bounds its time: without Stages, or with
+// StageReady or StageDone, each page sorts the whole ledger.
 func (b *Inbox) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		const pageSize = 200
@@ -141,8 +141,7 @@ func (b *core) page(ctx context.Context, f Filter, after int64, key string, size
 
 const sqlPage = ` ORDER BY first_seen, payment_id LIMIT ?3`
 
-// pageQuery reads the payments of each stage by themselves: one condition for several would
-// read the whole ledger.
+// pageQuery queries each stage separately: one condition for several would read the whole ledger.
 func (b *core) pageQuery(f Filter, after int64, key string, size int) (query string, args []any) {
 	query, args = sqlEntry+` WHERE (first_seen, payment_id) > (?1, ?2)`, []any{after, key, size}
 	if f.Identifier != "" {
@@ -159,8 +158,8 @@ func (b *core) pageQuery(f Filter, after int64, key string, size int) (query str
 	return b.d.words(query + sqlPage), args
 }
 
-// inStage is the condition that a payment is in a stage, in the words of the partial index
-// that has it, which SQLite wants to see.
+// inStage is the condition that a payment is in a stage. It repeats the condition of the partial index
+// of the stage; SQLite would not use the index otherwise.
 func inStage(s Stage) string {
 	if s == StageHint || s == StageReview || s == StageDead {
 		return fmt.Sprintf("stage IN ({hint}, {review}, {dead}) AND stage = %d", s)

@@ -8,31 +8,30 @@ import (
 	"time"
 )
 
-// Outcome is what became of something that was received, or of a run of the handler.
+// Outcome is what became of something that was received, or of an attempt of the handler.
 type Outcome string
 
-// The outcomes. A run that succeeds leaves no receipt: Entry.DoneAt and Attempt tell.
+// The outcomes. A successful attempt leaves no receipt; see Entry.DoneAt and Entry.Attempt.
 const (
-	OutcomeAccepted Outcome = "accepted" // a verified record, the first or one that says something new
-	OutcomeRepeat   Outcome = "repeat"   // a verified record that the ledger has already
-	OutcomeDiffers  Outcome = "differs"  // a verified record that says something else than the one the ledger has
-	OutcomeReview   Outcome = "review"   // set aside for a person, on arrival or by the guard
-	OutcomeRaw      Outcome = "raw"      // what a poll returned, before it was read
-	OutcomeFailed   Outcome = "failed"   // a run that is tried again
-	OutcomeSnoozed  Outcome = "snoozed"  // a run that does not count: it asked for a later one, or the database undid it because of other transactions
-	OutcomeDead     Outcome = "dead"     // the last run
+	OutcomeAccepted Outcome = "accepted" // a verified record, the first or a different one that took its place
+	OutcomeRepeat   Outcome = "repeat"   // a verified record that the ledger already had
+	OutcomeDiffers  Outcome = "differs"  // a verified record that differs from the ledger's
+	OutcomeReview   Outcome = "review"   // moved to review, on arrival or by the check against its order
+	OutcomeRaw      Outcome = "raw"      // the response of a poll, before it was decoded
+	OutcomeFailed   Outcome = "failed"   // an attempt that will be repeated
+	OutcomeSnoozed  Outcome = "snoozed"  // an attempt that does not count: Snooze, or the database rolled it back for another transaction
+	OutcomeDead     Outcome = "dead"     // the last attempt
 )
 
-// Receipt is one thing that was received, or one run of the handler that did not
-// succeed; see Inbox.Receipts.
+// Receipt is one thing that was received, or one attempt of the handler that did not succeed; see
+// Inbox.Receipts.
 type Receipt struct {
-	// Channel is the way it came; 0 for a run of the handler.
+	// Channel is how it arrived; 0 for an attempt of the handler.
 	Channel Channel
 	Outcome Outcome
-	// Attempt is how often the payment had been claimed by then, the run itself included.
+	// Attempt is how often the payment had been claimed by then, including this attempt.
 	Attempt int64
-	// Body is what was received, or why the run failed; empty once it is older than
-	// Config.KeepBodies.
+	// Body is what was received, or why the attempt failed; empty once older than Config.KeepBodies.
 	Body string
 	At   time.Time // UTC
 }
@@ -44,7 +43,7 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = ?1 AND {first})`
 )
 
-// Receipts returns all that was received for a payment, and its failed runs, in order.
+// Receipts returns everything received for a payment and its failed attempts, in order.
 func (b *Inbox) Receipts(ctx context.Context, key string) ([]Receipt, error) {
 	return b.receipts(ctx, key)
 }

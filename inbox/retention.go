@@ -10,23 +10,21 @@ import (
 // retentionBatch is how many receipts one step looks at.
 const retentionBatch = 1000
 
-// How far retention has come among the receipts is one number, kept in the ledger. They are
-// nearly in the order of time: a first record gets its receipt late, with its own time. So
-// retention stops before the first one that is too young, and what is behind it waits with
-// it, or it would be passed over for ever. An index of the bodies that are left would cost
-// every acceptance.
+// Retention stores its position among the receipts as one number in the ledger. Receipts are almost in
+// the order of time: a first record may get its receipt late, with its own time. So retention stops at
+// the first one that is too young; skipping it would keep its body for ever. An index of the remaining
+// bodies would slow down every acceptance.
 const (
 	nextReceipts   = `WITH next AS (SELECT receipt_id, at FROM {p}receipts WHERE receipt_id > ?1 ORDER BY receipt_id LIMIT ?3) `
 	sqlOldReceipts = nextReceipts + `SELECT coalesce(max(receipt_id), 0), count(*) FROM next
 		WHERE receipt_id < coalesce((SELECT min(receipt_id) FROM next WHERE at >= {now} - ?2), 9223372036854775807)`
 	sqlDropBodies = `UPDATE {p}receipts SET body = NULL WHERE receipt_id > ?1 AND receipt_id <= ?2 AND at < {now} - ?3`
-	// One that is dated in the future, because the clock was set back, would stop retention
-	// until then.
+	// A receipt dated in the future, because the clock was set back, would stop retention until then.
 	sqlDateReceipts = `UPDATE {p}receipts SET at = {now} WHERE at > {now} AND receipt_id IN
 		(SELECT receipt_id FROM {p}receipts WHERE receipt_id > ?1 ORDER BY receipt_id LIMIT ?2)`
 )
 
-// The order is that of an index, or the planner would rather read the whole ledger.
+// Ordered by an indexed column, or the planner would read the whole ledger.
 const sqlDropRecords = `UPDATE {p}payments SET record = '' WHERE payment_id IN
 	(SELECT payment_id FROM {p}payments WHERE stage = {done} AND record <> '' AND done_at < {now} - ?1 ORDER BY done_at LIMIT ?2)`
 

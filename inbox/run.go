@@ -13,10 +13,9 @@ import (
 // ErrRunning is the error of a Run while another Run of the same Inbox has not returned.
 var ErrRunning = errors.New("inbox: Run is running already")
 
-// Run hands payments over, confirms hints and reconciles, until ctx ends. Then it
-// starts nothing more, lets handlers under way finish or time out, records their
-// results, and returns nil. Failures of the database are logged and tried again. No
-// goroutine outlives Run. Acceptances do not need it.
+// Run runs handlers, confirms hints and reconciles until ctx ends. Then it starts nothing new, lets
+// running handlers finish or time out, records their results, and returns nil. Failures of the database
+// are logged and retried. No goroutine outlives Run. Acceptances do not need it.
 func (b *Inbox) Run(ctx context.Context) error {
 	if !b.running.CompareAndSwap(false, true) {
 		return ErrRunning
@@ -39,8 +38,8 @@ const (
 	maxBackoff = 15 * time.Second
 )
 
-// loop calls step about every interval, at once again while it has more to do, and
-// with backoff while it fails.
+// loop calls step about every interval, at once while step has more to do, and with backoff while step
+// fails.
 func (b *core) loop(ctx context.Context, name string, interval time.Duration, step func(context.Context) (more bool, err error)) {
 	failures := 0
 	for ctx.Err() == nil {
@@ -70,7 +69,7 @@ func (b *core) failed(ctx context.Context, name string, err error) {
 	b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: inbox: "+name+" failed and is tried again", slog.Any("error", err))
 }
 
-// pause waits, or until something is said on wake, or ctx ends.
+// pause waits until the time is over, wake has a value, or ctx ends.
 func pause(ctx context.Context, wait time.Duration, wake <-chan struct{}) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -106,8 +105,8 @@ func (b *dispatcher) handleLoop(ctx context.Context) {
 	}
 }
 
-// dispatch waits for a free slot, fills the free ones with claims, and returns how
-// many payments it started.
+// dispatch waits for a free slot, fills the free slots with claims, and returns how many payments it
+// started.
 func (b *dispatcher) dispatch(ctx context.Context, slots handlerSlots, running *sync.WaitGroup) (int, error) {
 	free := slots.take(ctx)
 	if free == 0 {

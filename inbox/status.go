@@ -8,29 +8,28 @@ import (
 	"time"
 )
 
-// CountLimit bounds each of Status.Count: it means that many or more.
+// CountLimit caps each of Status.Count; at the cap it means that many or more.
 const CountLimit = 10_000
 
-// Status is the ledger at a glance. It costs the same however large the ledger is.
+// Status summarizes the ledger. Its cost does not grow with the ledger.
 type Status struct {
-	// Count is the number of payments in each stage, up to CountLimit. Done payments are counted
-	// as long as their record is kept; see Config.KeepBodies.
+	// Count is the number of payments in each stage, up to CountLimit. Done payments count as long as
+	// their record is kept; see Config.KeepBodies.
 	Count map[Stage]int64
-	// OldestReady is how long ago the record came of the payment that has waited longest
-	// for its handler; 0 if none waits. An alarm belongs on it. A record that is dated in the
-	// future, because the database's clock was set back, counts by its distance, so the alarm
-	// sees it; Run corrects such a date within seconds. If more than CountLimit payments are
-	// ready, it is the oldest of those due first.
+	// OldestReady is how long the payment that has waited longest for its handler has waited since its
+	// record arrived; 0 if none waits. Set an alarm on it. A record dated in the future, because the
+	// database's clock was set back, counts by its distance, so the alarm sees it; Run corrects the
+	// date within seconds. With more than CountLimit ready payments, only those due first count.
 	OldestReady time.Duration
-	// EvictedHints is how many unknown ids this process has given up, each refused by the
-	// service; see Config.MaxHints.
+	// EvictedHints is how many unknown ids, all rejected by the service, this process has evicted; see
+	// Config.MaxHints.
 	EvictedHints int64
-	// TurnedAway is how many webhooks of unknown ids this process has refused for Config.MaxHints.
+	// TurnedAway is how many webhooks of unknown ids this process has turned away; see Config.MaxHints.
 	TurnedAway int64
 }
 
-// sqlStages are the rows that Status counts. Each has its condition in the words of a partial
-// index, and its order, or the planner would rather read the whole ledger.
+// sqlStages are the rows that Status counts. Each repeats the condition and the order of a partial
+// index, or the planner would read the whole ledger.
 var sqlStages = map[Stage]string{
 	StageExpected: `stage = {expected} ORDER BY first_seen`,
 	StageHint:     `stage IN ({hint}, {review}, {dead}) AND stage = {hint} ORDER BY stage, first_seen`,
@@ -40,8 +39,8 @@ var sqlStages = map[Stage]string{
 	StageDead:     `stage IN ({hint}, {review}, {dead}) AND stage = {dead} ORDER BY stage, first_seen`,
 }
 
-// sqlStatus is a row for each stage: the count, and of ready payments how far the time of a
-// record is away, in µs.
+// sqlStatus returns a row per stage: the count, and for ready payments the largest distance of a
+// record's time from now, in µs.
 var sqlStatus = func() string {
 	var counts []string
 	for stage := StageExpected; stage <= StageDead; stage++ {
