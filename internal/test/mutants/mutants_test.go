@@ -1,15 +1,6 @@
 package mutants_test
 
-import (
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/require"
-)
+import "slices"
 
 // mutant is one break: in file, from is replaced by to, and test of pkg must fail. A
 // subtest is named like "TestA$/^B".
@@ -304,77 +295,6 @@ var mutants = []mutant{
 	},
 }
 
-// TestApplies: every break still finds what it breaks. It is quick, and always runs.
-func TestApplies(t *testing.T) {
-	for _, m := range all() {
-		m.overlay(t, root(t))
-	}
-}
-
-// TestMutants and TestUnbroken run next to each other, so that both meet the same machine.
-func TestMutants(t *testing.T) {
-	t.Parallel()
-	onDemand(t)
-	for _, m := range all() {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			out, err := run(t, m.test, m.pkg, "-overlay", m.overlay(t, root(t)))
-			require.Error(t, err, "no test noticed:\n%s", out)
-			require.NoError(t, m.caught(out), "%s", out)
-		})
-	}
-}
-
-// TestUnbroken: the tests that catch the mutants pass without them, run in the same way.
-// Otherwise whatever fails would seem to catch.
-func TestUnbroken(t *testing.T) {
-	t.Parallel()
-	onDemand(t)
-	tests := map[string][]string{}
-	for _, m := range all() {
-		tests[m.pkg] = append(tests[m.pkg], m.test)
-	}
-	for pkg, names := range tests {
-		t.Run(pkg, func(t *testing.T) {
-			t.Parallel()
-			out, err := run(t, strings.Join(names, "$|^"), pkg)
-			require.NoError(t, err, "%s", out)
-			require.NotContains(t, out, "no tests to run")
-		})
-	}
-}
-
-func onDemand(t *testing.T) {
-	t.Helper()
-	if os.Getenv("DEPOSITPAY_MUTANTS") == "" {
-		t.Skip("SKIPPED: every mutant compiles a package again, which takes minutes; make mutants runs them, and so does CI")
-	}
-}
-
 func all() []mutant {
 	return slices.Concat(mutants, inboxMutants, exactMutants, pageMutants, modelMutants)
-}
-
-func root(t *testing.T) string {
-	t.Helper()
-	root, err := filepath.Abs("../../..")
-	require.NoError(t, err)
-	return root
-}
-
-// overlay writes the broken file and go's overlay description, and returns the latter's path.
-func (m *mutant) overlay(t *testing.T, root string) string {
-	t.Helper()
-	original := filepath.Join(root, filepath.FromSlash(m.file))
-	code, err := os.ReadFile(original)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(code), m.from), "%q must stand once in %s", m.from, m.file)
-	dir := t.TempDir()
-	broken := filepath.Join(dir, "broken.go")
-	require.NoError(t, os.WriteFile(broken, []byte(strings.Replace(string(code), m.from, m.to, 1)), 0o600))
-	description, err := json.Marshal(map[string]map[string]string{"Replace": {original: broken}})
-	require.NoError(t, err)
-	path := filepath.Join(dir, "overlay.json")
-	require.NoError(t, os.WriteFile(path, description, 0o600))
-	return path
 }
