@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -205,5 +206,83 @@ func (k *customers) remember(id string) {
 	defer k.mu.Unlock()
 	if k.paid = append(k.paid, id); len(k.paid) > 2*remembered {
 		k.paid = append([]string(nil), k.paid[remembered:]...)
+	}
+}
+
+// What anybody can do who knows the webhook URI.
+
+// flood repeats the webhook of a payment that was made before.
+func (k *customers) flood(r *rand.Rand, times int) {
+	k.mu.Lock()
+	id := ""
+	if len(k.paid) > 0 {
+		id = k.paid[r.IntN(len(k.paid))]
+	}
+	k.mu.Unlock()
+	for range times {
+		k.count("repeated webhooks")
+		k.post(id)
+	}
+}
+
+func (k *customers) forge(id string, times int) {
+	if !k.c.profile.uses(inbox.ChannelWebhook) {
+		return // there is no URI to know
+	}
+	for range times {
+		k.count("forged, before the payment")
+		k.post(id)
+	}
+}
+
+// post sends a webhook as anybody can. What becomes of it is the merchant's affair.
+func (k *customers) post(id string) {
+	response, err := k.merchant.Post(hookURL, "application/json", bytes.NewReader([]byte(`{"payment_id":"`+id+`"}`)))
+	if err == nil {
+		_ = response.Body.Close()
+	}
+}
+
+// seeded makes a random source readable.
+type seeded struct{ r *rand.Rand }
+
+func (s *seeded) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(s.r.Uint32())
+	}
+	return len(p), nil
+}
+
+// paysWithout is a function of the seed and the order: three in four pay all the same.
+func (k *customers) paysWithout(identifier string) bool {
+	sum := fnv.New64a()
+	_, _ = io.WriteString(sum, identifier) // it never fails
+	return rand.New(rand.NewPCG(k.c.seed, sum.Sum64())).IntN(4) != 0
+}
+
+// payWithout pays orders whose link did not arrive: the service has made the payment, and
+// the merchant may not know its id. Some of them, and at the end all that are left or never.
+func (k *customers) payWithout(last bool) {
+	k.mu.Lock()
+	missing := k.without
+	k.without = map[string]bool{}
+	k.mu.Unlock()
+	for _, p := range k.c.service.Payments() {
+		if p.GameProduct != "" || !missing[p.Identifier] {
+			continue
+		}
+		delete(missing, p.Identifier)
+		if p.Status == mockserver.StatusCreated && k.paysWithout(p.Identifier) {
+			k.count("paid without a link")
+			k.deposit(p.ID, mockserver.Deposit{})
+		}
+	}
+	if last {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for identifier := range missing { // a slow merchant may make it yet
+		k.without[identifier] = true
 	}
 }

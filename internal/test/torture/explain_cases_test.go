@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -47,55 +48,55 @@ func TestExplain(t *testing.T) {
 	proven := at(1, ambiguous)
 	proven.closed, proven.proven = true, true
 	for _, c := range []struct {
-		name      string
-		polls     []poll
-		lines     []line
-		arrived   string // payments whose raw answer was written down
-		missing   string // from the books
-		told      string // whose id was answered 200
-		ends      []int  // ms, of the poller, by the campaign
-		away      []int  // ms, of the database
-		process   []int  // of each poll; nil: of one that is not over
-		ambiguous int
-		brought   int // back
-		lost      string
-		silent    string // the numbers of the polls
-		wolves    int
+		name           string
+		polls          []poll
+		lines          []line
+		arrived        string // payments whose raw answer was written down
+		missing        string // from the books
+		told           string // whose id was answered 200
+		ends           []int  // ms, of the poller, by the campaign
+		away           []int  // ms, of the database
+		process        []int  // of each poll; nil: of one that is not over
+		ambiguous      int
+		brought        int // back
+		lost           string
+		untold         string // the numbers of the polls
+		falsePositives int
 	}{
 		{name: "all arrived", polls: answers("", ""), lines: []line{run}, arrived: "ab"},
 		{name: "a report", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", ambiguous: 1},
-		{name: "no report", polls: answers(drop), lines: []line{run}, missing: "a", lost: "a", silent: "0"},
-		{name: "no report, and it came back", polls: answers(drop), lines: []line{run}, brought: 1, silent: "0"},
-		{name: "of another poll", polls: answers("", drop, ""), lines: []line{run, at(10, ambiguous), at(210, ambiguous)}, arrived: "ac", missing: "b", lost: "b", silent: "1", wolves: 2},
-		{name: "one for two", polls: answers(drop, drop), lines: []line{run, at(110, ambiguous)}, missing: "ab", ambiguous: 1, lost: "a", silent: "0"},
-		{name: "one for two, at the edge", polls: answers(drop, drop), lines: []line{run, at(98, ambiguous)}, missing: "ab", ambiguous: 1, lost: "b", silent: "1"},
+		{name: "no report", polls: answers(drop), lines: []line{run}, missing: "a", lost: "a", untold: "0"},
+		{name: "no report, and it came back", polls: answers(drop), lines: []line{run}, brought: 1, untold: "0"},
+		{name: "of another poll", polls: answers("", drop, ""), lines: []line{run, at(10, ambiguous), at(210, ambiguous)}, arrived: "ac", missing: "b", lost: "b", untold: "1", falsePositives: 2},
+		{name: "one for two", polls: answers(drop, drop), lines: []line{run, at(110, ambiguous)}, missing: "ab", ambiguous: 1, lost: "a", untold: "0"},
+		{name: "one for two, at the edge", polls: answers(drop, drop), lines: []line{run, at(98, ambiguous)}, missing: "ab", ambiguous: 1, lost: "b", untold: "1"},
 		{name: "two for two", polls: answers(drop, drop), lines: []line{run, at(1, ambiguous), at(101, ambiguous)}, missing: "ab", ambiguous: 2},
 		{name: "killed at the last poll", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", ends: []int{150}, ambiguous: 1},
-		{name: "unclean, and nobody ended it", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", lost: "b", silent: "1"},
-		{name: "ended before that poll", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", ends: []int{50}, lost: "b", silent: "1"},
-		{name: "killed after it had polled on", polls: answers(drop, ""), lines: []line{at(-50, "unclean")}, ends: []int{150}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "unclean, and nobody ended it", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", lost: "b", untold: "1"},
+		{name: "ended before that poll", polls: answers("", drop), lines: []line{at(-50, "unclean")}, arrived: "a", missing: "b", ends: []int{50}, lost: "b", untold: "1"},
+		{name: "killed after it had polled on", polls: answers(drop, ""), lines: []line{at(-50, "unclean")}, ends: []int{150}, arrived: "b", missing: "a", lost: "a", untold: "0"},
 		{name: "killed, and another polls", polls: answers(drop, ""), lines: []line{at(-50, "unclean"), at(50, "clean")}, arrived: "b", missing: "a", ends: []int{20}, ambiguous: 1},
-		{name: "killed later, and another polls", polls: answers(drop, "", ""), lines: []line{at(-50, "unclean"), at(150, "clean")}, arrived: "bc", ends: []int{120}, missing: "a", lost: "a", silent: "0"},
-		{name: "the other one was killed", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "unclean")}, arrived: "b", ends: []int{20, 150}, missing: "a", lost: "a", silent: "0"},
+		{name: "killed later, and another polls", polls: answers(drop, "", ""), lines: []line{at(-50, "unclean"), at(150, "clean")}, arrived: "bc", ends: []int{120}, missing: "a", lost: "a", untold: "0"},
+		{name: "the other one was killed", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "unclean")}, arrived: "b", ends: []int{20, 150}, missing: "a", lost: "a", untold: "0"},
 		{name: "killed before it wrote it down", polls: answers(""), lines: []line{at(-50, "unclean")}, missing: "a", ends: []int{20}, ambiguous: 1},
-		{name: "whole, and called lost", polls: answers("", ""), lines: []line{run, at(10, ambiguous)}, arrived: "b", missing: "a", lost: "a", silent: "0", wolves: 1},
+		{name: "whole, and called lost", polls: answers("", ""), lines: []line{run, at(10, ambiguous)}, arrived: "b", missing: "a", lost: "a", untold: "0", falsePositives: 1},
 		{name: "whole, and it came too late", polls: answers(""), lines: []line{run, at(5010, ambiguous)}, missing: "a", ambiguous: 1},
 		{name: "in its hands while the database was away", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, ambiguous: 1},
-		{name: "in its hands, and the database was there", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, lost: "a", silent: "0"},
-		{name: "in its hands, and not killed", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, lost: "a", silent: "0"},
-		{name: "settled at once", polls: answers(drop), lines: []line{run, {opened: at(1, "").opened, beat: at(1, "").beat, outcome: ambiguous, closed: true}}, missing: "a", lost: "a", silent: "0"},
+		{name: "in its hands, and the database was there", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, lost: "a", untold: "0"},
+		{name: "in its hands, and not killed", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, lost: "a", untold: "0"},
+		{name: "settled at once", polls: answers(drop), lines: []line{run, {opened: at(1, "").opened, beat: at(1, "").beat, outcome: ambiguous, closed: true}}, missing: "a", lost: "a", untold: "0"},
 		{name: "settled with its proof, and it came back", polls: answers(drop), lines: []line{run, proven}, brought: 1},
 		{name: "settled with its proof, and it did not come back", polls: answers(drop), lines: []line{run, proven}, missing: "a", lost: "a"},
-		{name: "of an id that was given up", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "given up in doubt")}, arrived: "b", missing: "a", ends: []int{50}, lost: "a", silent: "0"},
-		{name: "whole, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", silent: "0"},
+		{name: "of an id that was given up", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "given up in doubt")}, arrived: "b", missing: "a", ends: []int{50}, lost: "a", untold: "0"},
+		{name: "whole, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", untold: "0"},
 		{name: "written down, and not in the books", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},
 		{name: "its id was known", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", told: "a", lost: "a"},
 		{name: "a confirm took it", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "x", brought: 1, lost: "x"},
 		{name: "read by the service after the next poller began", polls: answers("", drop, ""), lines: []line{at(-50, "unclean"), at(90, "clean")}, arrived: "ac", missing: "b", ends: []int{50}, process: []int{0, 0, 1}, ambiguous: 1},
-		{name: "nothing was waiting", polls: answers("empty drop-before", ""), lines: []line{run}, arrived: "b", silent: "0"},
+		{name: "nothing was waiting", polls: answers("empty drop-before", ""), lines: []line{run}, arrived: "b", untold: "0"},
 		{name: "nothing was waiting, reported", polls: answers("empty reset-after"), lines: []line{run, at(3, ambiguous)}},
-		{name: "reported, and it had its answer", polls: answers("", ""), lines: []line{run, at(10, ambiguous), at(110, ambiguous)}, arrived: "ab", wolves: 2},
-		{name: "reported twice", polls: answers(drop), lines: []line{run, at(1, ambiguous), at(2, ambiguous)}, missing: "a", ambiguous: 1, wolves: 1},
+		{name: "reported, and it had its answer", polls: answers("", ""), lines: []line{run, at(10, ambiguous), at(110, ambiguous)}, arrived: "ab", falsePositives: 2},
+		{name: "reported twice", polls: answers(drop), lines: []line{run, at(1, ambiguous), at(2, ambiguous)}, missing: "a", ambiguous: 1, falsePositives: 1},
 		{name: "reported, and it was refused", polls: answers("empty status-before status=503"), lines: []line{run, at(3, ambiguous)}},
 		{name: "read late, and written down all the same", polls: answers(""), lines: []line{run, at(2600, ambiguous)}, arrived: "a"},
 		{name: "refused, and the next one is lost", polls: answers("empty status-before status=503", drop), lines: []line{run, at(101, ambiguous)}, missing: "b", ambiguous: 1},
@@ -128,26 +129,26 @@ func TestExplain(t *testing.T) {
 			campaign.told.add(string(id), "a webhook", nil)
 		}
 		got := campaign.explain(c.polls, missing, l)
-		var lostIDs, silent string
-		wolves := 0
+		var lostIDs, untold string
+		falsePositives := 0
 		for _, f := range got.wrongs {
 			switch f.Kind {
 			case lost:
 				lostIDs += f.ID
-			case wolf:
-				wolves++
-			default: // silent; see below
+			case falsePositive:
+				falsePositives++
+			default: // unreported; see below
 			}
 		}
-		_, quietOnes, _ := campaign.lostPolls(c.polls, l)
-		for _, p := range quietOnes {
-			silent += fmt.Sprint(p.n)
+		_, unreportedPolls, _ := campaign.lostPolls(c.polls, l)
+		for _, p := range unreportedPolls {
+			untold += fmt.Sprint(p.n)
 		}
 		assert.Equal(t, c.ambiguous, got.ambiguous, c.name)
 		assert.Equal(t, c.brought, got.broughtBack, c.name)
 		assert.Equal(t, c.lost, lostIDs, c.name)
-		assert.Equal(t, c.silent, silent, c.name)
-		assert.Equal(t, c.wolves, wolves, c.name)
+		assert.Equal(t, c.untold, untold, c.name)
+		assert.Equal(t, c.falsePositives, falsePositives, c.name)
 	}
 }
 
@@ -377,4 +378,28 @@ func TestListen(t *testing.T) {
 		assert.Contains(t, failed[len(failed)-1], "ended by itself: exit status 0")
 		assert.Contains(t, strings.Join(failed, "\n"), `merchant said "nonsense`)
 	}
+}
+
+// TestHistories: each finding comes with what both sides have, also that of a poll which
+// took no payment.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	c := &campaign{t: t, seed: 7, profile: usual("sqlite")}
+	var err error
+	c.service, err = newService(nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, c.service.Close()) })
+	p := seller(t, c.service)()
+	c.prepare()
+	then := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	c.alone(func(db *sql.DB) {
+		c.do(db, `INSERT INTO depositpay_polls (poll_id, opened_at, beat_at, outcome) VALUES ('k', 0, 1767323045006000, 'ambiguous: EOF')`)
+	})
+	c.openReader()
+
+	told := c.histories([]finding{{Kind: unreported, Why: "quiet", at: then, poll: &poll{n: 3, at: then, fault: "drop-before"}}, {Kind: lost, ID: p.ID, Why: "gone"}})
+	assert.Contains(t, told, "unreported: of no payment: quiet (seed 7)\n"+
+		"    service: poll 3 at 03:04:05.006 (fault \"drop-before\")\n"+
+		"    poll journal: k opened 00:00:00.000, beat 03:04:05.006, ambiguous: EOF\n")
+	assert.Contains(t, told, "lost: payment "+p.ID+": gone (seed 7)\n    service: CREATED, identifier \""+p.Identifier+"\"")
 }

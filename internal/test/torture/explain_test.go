@@ -128,7 +128,7 @@ func (j *teller) reports(p *poll, next *poll) bool {
 // that no merchant has written down, and one without a payment that did not leave the
 // service whole: the merchant cannot know what was in it. A poll that was struck may be
 // reported also if its answer has arrived: the merchant cannot know that either.
-func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll, groundless []line) {
+func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, untold []poll, unmatched []line) {
 	j := teller{away: func(in span) bool { return c.wasAway(in) || c.wires.wereStruck(in) }}
 	j.journal, _ = newJournal(l.polls, c.soaks)
 	for _, m := range c.merchants {
@@ -150,7 +150,7 @@ func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll, grou
 		told := j.tells(&p, next(i))
 		gone = append(gone, p)
 		if !told {
-			silent = append(silent, p)
+			untold = append(untold, p)
 		}
 	}
 	for i, p := range polls { // the lost ones come first: there is one report a poll
@@ -158,7 +158,7 @@ func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, silent []poll, grou
 			j.reports(&p, next(i))
 		}
 	}
-	return gone, silent, j.losses
+	return gone, untold, j.losses
 }
 
 // sent are the polls in the order in which they were sent: a service that is slow to read
@@ -197,8 +197,8 @@ type account struct {
 
 // explain closes the books on polls. It takes the payments that are complete and that the
 // merchant's books do not know. What of these is not ambiguous, in the sense of the promise,
-// is lost; a lost answer that nobody was told of is silent, also if its payment came back; and
-// a report of a poll that had its answer is a wolf that was cried.
+// is lost; a lost answer that nobody was told of is unreported, also if its payment came back; and
+// a report of a poll that had its answer is a false positive.
 //
 // A payment is ambiguous if all of this holds, by what the service's side has seen:
 //   - a poll completed it, and not a confirm: the id of a confirm is known and written
@@ -208,7 +208,7 @@ type account struct {
 //     returned it. So it was bought in the store, or its creation's answer was lost;
 //   - a possible loss is reported for that very poll.
 func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers) (a account) {
-	gone, silent, groundless := c.lostPolls(polls, l)
+	gone, untold, unmatched := c.lostPolls(polls, l)
 	of := map[string]poll{}
 	for _, p := range gone {
 		if p.payment != "" {
@@ -216,13 +216,13 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 		}
 	}
 	a.answers, a.broughtBack = len(of), len(of)
-	for _, p := range silent {
-		a.wrongs = append(a.wrongs, finding{Kind: hushed, ID: p.payment, Why: "its answer is lost, and nobody was told", at: p.at, poll: &p})
+	for _, p := range untold {
+		a.wrongs = append(a.wrongs, finding{Kind: unreported, ID: p.payment, Why: "its answer is lost, and nobody was told", at: p.at, poll: &p})
 	}
-	for _, g := range groundless {
+	for _, g := range unmatched {
 		at := time.UnixMicro(g.beat)
 		a.wrongs = append(a.wrongs, finding{
-			Kind: wolf, Why: "a possible loss is reported at " + clock(at) + ", and no answer was: " + g.outcome,
+			Kind: falsePositive, Why: "a possible loss is reported at " + clock(at) + ", and no answer was: " + g.outcome,
 			at: at, poll: lastBefore(polls, at),
 		})
 	}
@@ -236,7 +236,7 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "completed by a confirm, or by a poll whose answer arrived, and not in the ledger"})
 		case by != "":
 			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "its id was known by " + by + ", and it is not in the ledger"})
-		case slices.Contains(silent, p):
+		case slices.Contains(untold, p):
 			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "a poll completed it, the answer is lost, and nobody was told"})
 		case p.proven:
 			a.wrongs = append(a.wrongs, finding{Kind: lost, ID: m.ID, Why: "a poll completed it, and the report of that poll was settled as proven empty"})

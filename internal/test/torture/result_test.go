@@ -46,15 +46,15 @@ type result struct {
 	Ambiguous   int      `json:"ambiguous"`
 	Reported    reported `json:"reported"`
 
-	Lost       int       `json:"lost"`
-	Doubled    int       `json:"doubled"`
-	Unverified int       `json:"unverified"`
-	Silent     int       `json:"silent"`     // lost answers of polls that nobody was told of
-	Groundless int       `json:"groundless"` // reports of polls that had their answers
-	Late       int       `json:"late"`       // payments that waited too long
-	Longest    float64   `json:"longest_s"`  // wait of a payment that was paid and known
-	Findings   []finding `json:"findings"`
-	Verdict    string    `json:"verdict"` // "passed" or "failed"
+	Lost           int       `json:"lost"`
+	Doubled        int       `json:"doubled"`
+	Unverified     int       `json:"unverified"`
+	Unreported     int       `json:"unreported"`      // polls with a lost response that nobody was told of
+	FalsePositives int       `json:"false_positives"` // reports of polls whose response arrived
+	Late           int       `json:"late"`            // payments that waited too long
+	Longest        float64   `json:"longest_s"`       // wait of a payment that was paid and known
+	Findings       []finding `json:"findings"`
+	Verdict        string    `json:"verdict"` // "passed" or "failed"
 
 	histories string
 }
@@ -98,10 +98,10 @@ func (c *campaign) judge() *result {
 			r.Doubled++
 		case unverified:
 			r.Unverified++
-		case hushed:
-			r.Silent++
-		case wolf:
-			r.Groundless++
+		case unreported:
+			r.Unreported++
+		case falsePositive:
+			r.FalsePositives++
 		case late:
 			r.Late++
 		}
@@ -147,8 +147,8 @@ func (r *result) String() string {
 	line("  %d handlers began more than once", r.Reclaimed)
 	line("  %d payments in lost answers of polls: %d came by their id, %d ambiguous; reports: %d ambiguous, %d unclean ends",
 		r.LostAnswers, r.BroughtBack, r.Ambiguous, r.Reported.Ambiguous, r.Reported.Unclean)
-	line("  lost %d, doubled %d, unverified grants %d, silent %d, late %d (longest wait %.0f s); reports without ground %d",
-		r.Lost, r.Doubled, r.Unverified, r.Silent, r.Late, r.Longest, r.Groundless)
+	line("  lost %d, doubled %d, unverified grants %d, unreported %d, late %d (longest wait %.0f s); false positives %d",
+		r.Lost, r.Doubled, r.Unverified, r.Unreported, r.Late, r.Longest, r.FalsePositives)
 	return b.String() + r.histories
 }
 
@@ -170,4 +170,84 @@ func (r *result) save(path string) error {
 		return err
 	}
 	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
+
+// publish writes the figures into their marked blocks of documents.
+func (r *result) publish(paths, database string) error {
+	for path := range strings.FieldsSeq(paths) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		replaced, err := r.into(string(text), database)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := os.WriteFile(path, []byte(replaced), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// into replaces what stands between the marks of a database: all that there is to tell, or
+// one line of it.
+func (r *result) into(document, database string) (string, error) {
+	for mark, text := range map[string]string{database: r.table(), database + " in short": r.short()} {
+		begin, end := "<!-- torture "+mark+" -->\n", "<!-- end "+mark+" -->"
+		before, rest, found := strings.Cut(document, begin)
+		if !found {
+			continue
+		}
+		_, after, found := strings.Cut(rest, end)
+		if !found {
+			return "", fmt.Errorf("there is no mark %q", end)
+		}
+		return before + begin + text + end + after, nil
+	}
+	return "", fmt.Errorf("there is no mark of %s", database)
+}
+
+// short is the result as an entry of a list.
+func (r *result) short() string {
+	crashes := ""
+	if r.Did[restarted] > 0 {
+		crashes = fmt.Sprintf(", %d crashes of the database, %d of its connections cut or stalled", r.Did[restarted], r.Did[cutOff]+r.Did[stalled])
+	}
+	return fmt.Sprintf("- %s, %s: %d payments, %d processes killed, %d paused%s, %d faults of the service:\n  **lost %d, granted twice %d, granted unverified %d, lost answers unreported %d,\n  waiting longer than a minute %d**.\n",
+		r.Database, r.Date, r.Payments, r.Did[killed], r.Did[paused], crashes, sum(r.Faults), r.Lost, r.Doubled, r.Unverified, r.Unreported, r.Late)
+}
+
+// table is the result as Markdown.
+func (r *result) table() string {
+	var b strings.Builder
+	row := func(what, format string, args ...any) {
+		_, _ = fmt.Fprintf(&b, "| %s | %s |\n", what, fmt.Sprintf(format, args...))
+	}
+	row(r.Database, "%s", strings.ToUpper(r.Verdict))
+	b.WriteString("| --- | --- |\n")
+	row("date, seed, plan", "%s, %d, %s", r.Date, r.Seed, r.Plan)
+	row("on", "%s, %s", r.Go, r.System)
+	row("revision", "%s", r.Revision)
+	row("time in trouble", "%.0f s", r.Troubled)
+	row("payments", "%d made, %d completed, %d granted, %d set aside with too little money", r.Payments, r.Completed, r.Granted, r.Review)
+	row("processes", "%d killed, %d paused, %d stopped cleanly", r.Did[killed], r.Did[paused], r.Did[stopped])
+	if r.Did[restarted] > 0 {
+		row("database", "%d crashes, %d connections cut, %d stalled", r.Did[restarted], r.Did[cutOff], r.Did[stalled])
+	}
+	row("service", "%d faults, %d steps of the clock, %d times without webhooks", sum(r.Faults), r.Did[stepped], r.Did[silence])
+	row("strangers", "%d forged webhooks, %d repeated ones", r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
+	row("handlers begun more than once", "%d: they had failed, or another process took over", r.Reclaimed)
+	row("payments in lost answers of polls", "%d: %d came by their id, %d are ambiguous", r.LostAnswers, r.BroughtBack, r.Ambiguous)
+	row("reports of possible losses", "%d polls, of which %d had their answers; %d unclean ends of pollers", r.Reported.Ambiguous, r.FalsePositives, r.Reported.Unclean)
+	row("longest wait of a payment that was paid and known", "%.0f s", r.Longest)
+	row("**lost, doubled, unverified, unreported, late**", "**%d, %d, %d, %d, %d**", r.Lost, r.Doubled, r.Unverified, r.Unreported, r.Late)
+	return b.String()
+}
+
+func sum(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
 }

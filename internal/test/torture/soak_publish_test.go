@@ -49,10 +49,9 @@ func readSoak(folder string) (*outcome, error) {
 const (
 	soakBegin = "<!-- soak -->\n"
 	soakEnd   = "<!-- end soak -->"
-	soakImage = "soak.svg"
 )
 
-// publish draws the soak next to a document, and writes its figures into it.
+// publish writes the soak's table between the marks of a document.
 func (o *outcome) publish(document string) error {
 	text, err := os.ReadFile(document)
 	if err != nil {
@@ -63,21 +62,7 @@ func (o *outcome) publish(document string) error {
 	if !found || !ended {
 		return fmt.Errorf("%s has no marks %q and %q", document, soakBegin, soakEnd)
 	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(document), soakImage), []byte(o.draw()), 0o644); err != nil {
-		return err
-	}
 	return os.WriteFile(document, []byte(before+soakBegin+o.table()+soakEnd+after), 0o644)
-}
-
-func (o *outcome) draw() string {
-	var databases []string
-	payments := 0
-	for _, r := range o.books {
-		databases = append(databases, r.Database)
-		payments += r.Payments
-	}
-	return drawSoak(fmt.Sprintf("Merchants for %s: %d payments", o.length(), payments),
-		strings.Join(append([]string{o.meta.Date}, append(databases, o.meta.Go, o.meta.System)...), ", "), o.meta.Length, o.samples)
 }
 
 func (o *outcome) length() string { return fmt.Sprintf("%.4g minutes", o.meta.Length/60) }
@@ -110,7 +95,7 @@ func (o *outcome) table() string {
 			sum(r.Faults), r.Faults["webhook dead-uri"], r.Reported.Ambiguous)
 		line("| strangers | %d forged webhooks, %d repeated ones |",
 			r.Customers["forged, before the payment"]+r.Customers["forged, of no payment"], r.Customers["repeated webhooks"])
-		line("| **lost, doubled, unverified, silent** | **%d, %d, %d, %d**; %d payments ambiguous, each reported |", r.Lost, r.Doubled, r.Unverified, r.Silent, r.Ambiguous)
+		line("| **lost, doubled, unverified, unreported** | **%d, %d, %d, %d**; %d payments ambiguous, each reported |", r.Lost, r.Doubled, r.Unverified, r.Unreported, r.Ambiguous)
 	}
 	for _, e := range o.extras() {
 		line("| %s | %s |", e[0], e[1])

@@ -3,16 +3,20 @@
 package torture
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/mockserver"
 )
 
 var (
@@ -85,4 +89,127 @@ func TestSoak(t *testing.T) {
 		require.NoError(t, o.publish(*publish))
 	}
 	assert.True(t, o.passed, "the soak failed")
+}
+
+// soak is a campaign without kills.
+type soak struct {
+	*campaign
+	name  string
+	began time.Time
+	every time.Duration
+	to    *recorder
+	first bool // it looks at the service as well, whose process is that of all
+}
+
+func newSoak(t *testing.T, database string, length time.Duration, rate int) *soak {
+	t.Helper()
+	p := profile{Database: database, Merchants: 3, Rate: rate, Forged: 3, Half: 2, Faults: time.Minute}
+	name := "PostgreSQL"
+	if database == "sqlite" {
+		p.Merchants, name = 1, "SQLite"
+	}
+	c := &campaign{t: t, seed: *seed, length: length, profile: p, did: map[trouble]int{}, failed: make(chan error, 1), soaks: true}
+	var err error
+	c.service, err = newService(c.toMerchants())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.service.Close()) })
+	c.customers, err = newCustomers(c)
+	require.NoError(t, err)
+	c.prepare()
+	return &soak{campaign: c, name: name}
+}
+
+func (s *soak) run() *result {
+	s.open()
+	began := time.Now()
+	s.live()
+	lived := time.Since(began)
+	for _, m := range s.merchants {
+		m.cfg.Mutant = "" // what comes to rest need not tell of itself
+	}
+	s.unaided()
+	s.calm()
+	s.sound()
+	r := s.judge()
+	s.sound()
+	r.Length, r.Troubled, r.Took = s.length.Seconds(), lived.Seconds(), time.Since(began).Seconds()
+	s.close()
+	return r
+}
+
+// open begins the merchants, which tell about themselves.
+func (s *soak) open() {
+	s.begin(func() mutant { return soaking + mutant(filepath.Join(s.t.TempDir(), "self")) })
+}
+
+// live is the time of the soak.
+func (s *soak) live() {
+	ctx, cancel := context.WithTimeout(s.t.Context(), s.length)
+	defer cancel()
+	var all sync.WaitGroup
+	all.Go(func() { s.come(ctx) })
+	all.Go(func() { s.each(ctx, time.Minute, s.fail) })
+	all.Go(func() { s.each(ctx, s.every, s.look) })
+	for over := false; !over; {
+		select {
+		case err := <-s.failed:
+			s.campaign.fail(err.Error())
+		case <-ctx.Done():
+			over = true
+		}
+	}
+	all.Wait()
+}
+
+// each does something at once and then every so often.
+func (s *soak) each(ctx context.Context, every time.Duration, what func(context.Context, int) error) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for i := 0; ctx.Err() == nil; i++ {
+		if err := what(ctx, i); ctx.Err() == nil {
+			s.check(err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// come lets customers come.
+func (s *soak) come(ctx context.Context) {
+	pace := time.NewTicker(time.Second / time.Duration(s.profile.Rate))
+	defer pace.Stop()
+	var all sync.WaitGroup
+	defer all.Wait()
+	atOnce := make(chan struct{}, 48)
+	for i := 0; ; i++ {
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case atOnce <- struct{}{}:
+			all.Go(func() {
+				s.customers.one(i)
+				<-atOnce
+			})
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// fail is what goes wrong in a minute: an answer in 200 is dropped, cut, late or refused,
+// and one webhook in four does not arrive, so that there is something to poll. Who got
+// no link may pay all the same, now and then.
+func (s *soak) fail(_ context.Context, minute int) error {
+	if minute%5 == 4 {
+		s.customers.payWithout(false)
+	}
+	return s.service.trouble(mockserver.Faults{
+		Rules: []mockserver.Fault{{Operation: "webhook", Kind: "dead-uri", Probability: 0.25, Seed: s.seed + uint64(minute)}},
+		Rate:  0.005, Seed: s.seed + uint64(minute), Operations: []string{"create", "next", "confirm", "webhook"}, MaxDelay: 300 * time.Millisecond,
+	})
 }

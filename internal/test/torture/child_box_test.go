@@ -5,17 +5,23 @@ package torture
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/test/child"
+	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 	"github.com/depositpay/depositpay-go/payments"
+	"github.com/depositpay/depositpay-go/poller"
 )
 
 // open opens the inbox. Nothing is left open if it fails.
@@ -121,4 +127,88 @@ func (c *shop) dawdle() {
 	if rand.IntN(20) == 0 && !c.Calm {
 		<-time.After(shortLease/2 + time.Duration(rand.Int64N(int64(shortLease))))
 	}
+}
+
+func (c *shop) poll(ctx context.Context, cfg poller.Config) error {
+	cfg.Client, cfg.Logger = c.source(), quiet
+	cfg.IntervalMin, cfg.IntervalMax, cfg.BackoffMax = 50*time.Millisecond, 100*time.Millisecond, time.Second
+	cfg.OnEvent = func(e poller.Event) {
+		if e.Kind == poller.KindAmbiguous {
+			child.Say("ambiguous", time.Now().UnixMicro())
+		}
+	}
+	p, err := poller.New(cfg)
+	if err != nil {
+		return err
+	}
+	err = p.Run(ctx)
+	if unhanded, ok := errors.AsType[*poller.UnhandedError](err); ok { // the database was away: save them, as the guide says
+		for _, payment := range unhanded.Payments {
+			text, err := json.Marshal(payment)
+			if err != nil {
+				return err
+			}
+			child.Say("unhanded", string(text))
+		}
+		return nil
+	}
+	return err
+}
+
+// takeUnhanded hands over what the process before has saved.
+func (c *shop) takeUnhanded(ctx context.Context, s poller.Sink) {
+	for _, payment := range c.Unhanded {
+		for s.Accept(ctx, payment) != nil && ctx.Err() == nil {
+			<-time.After(50 * time.Millisecond)
+		}
+	}
+}
+
+// reconcile says how often everything that is known has been asked for.
+func (c *shop) reconcile(ctx context.Context) {
+	for ctx.Err() == nil {
+		if _, err := c.box.Reconcile(ctx); err == nil {
+			child.Say("reconciled")
+		}
+		select {
+		case <-time.After(300 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
+
+const (
+	claimStart = "WITH c AS (SELECT p.payment_id FROM depositpay_payments p\n\t\tWHERE p.stage = 2"
+	fenceStart = "UPDATE depositpay_payments SET stage = 3"
+)
+
+// connector gives connections that shorten the leases of claims, which no Config can say
+// (a lease is longer than the handler may take), and that break the fence if the merchant
+// is such a mutant. The inbox needs no hook for either.
+func (c *shop) connector(pg pgx.ConnConfig) pgtest.Rewriting {
+	return pgtest.Rewriting{
+		Connector: stdlib.GetConnector(pg),
+		Query: func(statement string) string {
+			if !strings.HasPrefix(statement, claimStart) {
+				return statement
+			}
+			short := fmt.Sprintf("least($2::bigint, %d)", shortLease.Microseconds())
+			return mustReplace(statement, "+ $2, wait = $2, attempt", "+ "+short+", wait = "+short+", attempt")
+		},
+		Exec: func(statement string) string {
+			if c.Mutant == doneAtEnd && strings.HasPrefix(statement, fenceStart) {
+				return "SELECT $1::text, $2::bigint" // "touches" one row
+			}
+			return statement
+		},
+	}
+}
+
+// mustReplace notices when the inbox's statements read otherwise.
+func mustReplace(statement, old, with string) string {
+	replaced := strings.Replace(statement, old, with, 1)
+	if replaced == statement {
+		panic("the statement reads otherwise now: " + statement)
+	}
+	return replaced
 }
