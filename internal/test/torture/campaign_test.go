@@ -36,7 +36,7 @@ type campaign struct {
 	wires     wires
 	proxy     *pgwire.Proxy // by which merchants reach it
 	path      string        // of SQLite
-	books     *sql.DB       // for reading
+	ledger    *sql.DB       // for reading
 	ambiguous reports
 	told      told
 	soaks     bool   // the merchants drop what they received once it is old, and settle losses
@@ -59,7 +59,7 @@ func (c *campaign) check(err error) {
 	}
 }
 
-// run is a whole campaign: trouble, calm, books.
+// run runs a whole campaign: faults, recovery, comparison.
 func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	t.Helper()
 	c := &campaign{t: t, seed: seed, length: length, profile: p, plan: newPlan(seed, length, p), did: map[trouble]int{}, failed: make(chan error, 1)}
@@ -93,7 +93,7 @@ func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
 	return r
 }
 
-// prepare makes the database and its tables.
+// prepare creates the database and its tables.
 func (c *campaign) prepare() {
 	tables := []string{effectsTable, refusedTable}
 	if c.profile.Database == "sqlite" {
@@ -106,22 +106,22 @@ func (c *campaign) prepare() {
 	}
 	c.cluster = pgtest.NewCluster(c.t)
 	var err error
-	c.books, err = sql.Open("pgx", c.cluster.DSN("postgres"))
+	c.ledger, err = sql.Open("pgx", c.cluster.DSN("postgres"))
 	require.NoError(c.t, err)
-	c.t.Cleanup(func() { require.NoError(c.t, c.books.Close()) })
+	c.t.Cleanup(func() { require.NoError(c.t, c.ledger.Close()) })
 	if c.profile.Cut+c.profile.Stall > 0 {
 		c.proxy, err = pgwire.New(c.cluster.DSN("postgres"), c.wires.hook)
 		require.NoError(c.t, err)
 		c.t.Cleanup(func() { require.NoError(c.t, c.proxy.Close()) })
 	}
-	require.NoError(c.t, inbox.Migrate(c.t.Context(), c.books, inbox.DialectPostgreSQL, ""))
-	c.do(c.books, tables...)
+	require.NoError(c.t, inbox.Migrate(c.t.Context(), c.ledger, inbox.DialectPostgreSQL, ""))
+	c.do(c.ledger, tables...)
 }
 
 // alone opens the ledger while no merchant runs.
 func (c *campaign) alone(fn func(*sql.DB)) {
 	if c.cluster != nil {
-		fn(c.books)
+		fn(c.ledger)
 		return
 	}
 	ledger, err := sqlite.Open(c.path, nil)
@@ -137,10 +137,10 @@ func (c *campaign) do(db *sql.DB, statements ...string) {
 	}
 }
 
-// open begins the merchants.
+// open starts the merchants.
 func (c *campaign) open() { c.begin(func() mutant { return c.profile.Mutant }) }
 
-// begin begins the merchants, of which one polls; each is what the function says.
+// begin starts the merchants, of which one polls; next returns the mutant of each.
 func (c *campaign) begin(next func() mutant) {
 	for i := range c.profile.Merchants {
 		cfg := childConfig{
@@ -166,7 +166,7 @@ func (c *campaign) begin(next func() mutant) {
 	}
 }
 
-// close ends what still runs.
+// close kills the processes that still run.
 func (c *campaign) close() {
 	for _, m := range c.merchants {
 		m.mu.Lock()
@@ -198,17 +198,17 @@ func (c *campaign) sound() {
 	}
 }
 
-// fail ends the campaign, with what is known by then.
+// fail ends the campaign and logs what is known so far.
 func (c *campaign) fail(why string) {
 	c.t.Helper()
 	c.t.Logf("the campaign itself failed: %s; seed %d", why, c.seed)
-	if c.books != nil {
+	if c.ledger != nil {
 		c.t.Log("what is known by then:\n" + c.judge().String())
 	}
 	c.t.FailNow()
 }
 
-// await waits until ok, and fails the campaign if it does not come to that.
+// await waits until ok, and fails the campaign at the limit.
 func (c *campaign) await(limit time.Duration, why string, ok func() bool) {
 	c.t.Helper()
 	end := time.After(limit)

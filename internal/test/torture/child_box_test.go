@@ -24,7 +24,7 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// open opens the inbox. Nothing is left open if it fails.
+// open opens the inbox. If it fails, nothing stays open.
 func (c *shop) open(ctx context.Context) (*inbox.Inbox, error) {
 	cfg := inbox.Config{
 		Client: c.confirmer(), Handler: c.handle, Catalogue: map[string]inbox.Product{},
@@ -67,8 +67,8 @@ func (c *shop) open(ctx context.Context) (*inbox.Inbox, error) {
 
 const effectsTable = `CREATE TABLE effects (payment_id text NOT NULL, identifier text NOT NULL, product text NOT NULL, amount text NOT NULL, pid integer NOT NULL, at bigint NOT NULL)`
 
-// handle grants: one row. It is slow, fails and panics now and then, and looks at no
-// context, like the handlers of some merchants.
+// handle grants a payment: one row. It sometimes is slow, fails or panics, and it ignores
+// its context, as some merchants' handlers do.
 func (c *shop) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 	ctx = context.WithoutCancel(ctx)
 	if c.Mutant == doneAtEnd || c.Mutant == outside {
@@ -90,21 +90,21 @@ func (c *shop) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 	return c.stumble()
 }
 
-// slowPatience is that of the campaign which is to find the slow merchant.
+// slowPatience is the patience of the campaign that must find the slow merchant.
 const slowPatience = 2 * time.Second
 
 type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// effect says what was granted for which payment, and to whom.
+// effect writes what was granted for which payment and to whom.
 func (c *shop) effect(ctx context.Context, to execer, p payments.Payment) error {
 	_, err := to.ExecContext(ctx, `INSERT INTO effects (payment_id, identifier, product, amount, pid, at) VALUES ($1, $2, $3, $4, $5, $6)`,
 		p.ID.String(), p.Identifier, p.Metadata.GameProduct, p.PaidAmount.String(), os.Getpid(), time.Now().UnixMicro())
 	return err
 }
 
-// stumble is what happens to handlers, after they have written.
+// stumble makes a handler fail, panic or wait after it has written.
 func (c *shop) stumble() error {
 	if c.Calm {
 		return nil
@@ -122,7 +122,7 @@ func (c *shop) stumble() error {
 	return nil
 }
 
-// dawdle gives others the time to claim what this one has.
+// dawdle waits now and then, so that others can claim the payment.
 func (c *shop) dawdle() {
 	if rand.IntN(20) == 0 && !c.Calm {
 		<-time.After(shortLease/2 + time.Duration(rand.Int64N(int64(shortLease))))
@@ -164,7 +164,7 @@ func (c *shop) takeUnhanded(ctx context.Context, s poller.Sink) {
 	}
 }
 
-// reconcile says how often everything that is known has been asked for.
+// reconcile prints a line each time all known ids have been confirmed.
 func (c *shop) reconcile(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := c.box.Reconcile(ctx); err == nil {
@@ -182,9 +182,9 @@ const (
 	fenceStart = "UPDATE depositpay_payments SET stage = 3"
 )
 
-// connector gives connections that shorten the leases of claims, which no Config can say
-// (a lease is longer than the handler may take), and that break the fence if the merchant
-// is such a mutant. The inbox needs no hook for either.
+// connector returns connections that shorten the leases of claims, which Config does not
+// allow (a lease must outlast the handler), and that break the fence for the mutant
+// doneAtEnd. The inbox needs no hook for either.
 func (c *shop) connector(pg pgx.ConnConfig) pgtest.Rewriting {
 	return pgtest.Rewriting{
 		Connector: stdlib.GetConnector(pg),
@@ -204,7 +204,7 @@ func (c *shop) connector(pg pgx.ConnConfig) pgtest.Rewriting {
 	}
 }
 
-// mustReplace notices when the inbox's statements read otherwise.
+// mustReplace panics if the inbox's statement has changed.
 func mustReplace(statement, old, with string) string {
 	replaced := strings.Replace(statement, old, with, 1)
 	if replaced == statement {

@@ -30,8 +30,9 @@ import (
 // childVariable makes this test binary a merchant; see childConfig.
 const childVariable = "DEPOSITPAY_TEST_TORTURE_MERCHANT"
 
-// childConfig is what a merchant is to do. It says "ready ADDRESS" when it takes webhooks
-// and orders, and ends with its standard input: it never outlives the campaign.
+// childConfig configures a merchant process. It prints "ready ADDRESS" when it accepts
+// webhooks and orders, and exits when its standard input closes, so it never outlives the
+// campaign.
 type childConfig struct {
 	Service, Token string
 	DSN, SQLite    string // one of them
@@ -53,7 +54,7 @@ func init() {
 	})
 }
 
-// shop is a merchant, in its own process.
+// shop is a merchant inside its own process.
 type shop struct {
 	childConfig
 	client *payments.Client
@@ -95,10 +96,10 @@ func (c *shop) main() error {
 	return c.run(ctx)
 }
 
-// nextTimeout is below the default, so that a campaign sees timeouts of polls.
+// nextTimeout is below the default, so that campaigns see polls time out.
 const nextTimeout = 5 * time.Second
 
-// run goes on until SIGTERM, and then ends in the order that the guides tell.
+// run runs until SIGTERM and then shuts down in the order that the guides give.
 func (c *shop) run(ctx context.Context) error {
 	hookConfig, pollConfig := c.channels()
 	hookConfig.Client, hookConfig.Logger = c.confirmer(), quiet
@@ -145,12 +146,12 @@ func (c *shop) run(ctx context.Context) error {
 	running.Wait()
 	closed := c.box.Close()
 	if errors.Is(closed, inbox.ErrUnstored) {
-		closed = nil // the database is away; the books report whether the next process finds them
+		closed = nil // the database is away; the comparison shows whether the next process finds them
 	}
 	return errors.Join(err, boxErr, closed)
 }
 
-// order is what the merchant's shop calls when a customer wants to pay.
+// order is the HTTP handler that creates a payment for a customer.
 func (c *shop) order(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		Identifier string

@@ -20,7 +20,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// customers are all who are not the merchant: buyers, payers and forgers.
+// customers are everyone except the merchant: buyers, payers and forgers.
 type customers struct {
 	c        *campaign
 	products []mockserver.Product
@@ -54,7 +54,7 @@ func newCustomers(c *campaign) (*customers, error) {
 
 func priceOf(i int) int64 { return price * int64(1+i%3) }
 
-// catalogue is what the store has.
+// catalogue returns the products of the store.
 func (k *customers) catalogue() map[string]int64 {
 	all := map[string]int64{}
 	for _, p := range k.products {
@@ -63,7 +63,7 @@ func (k *customers) catalogue() map[string]int64 {
 	return all
 }
 
-// run lets customers come until ctx ends, at the profile's rate, and waits for them.
+// run starts customers at the profile's rate until ctx ends, and waits for them.
 func (k *customers) run(ctx context.Context) {
 	next := make(chan int)
 	var all sync.WaitGroup
@@ -101,8 +101,8 @@ func (k *customers) count(what string) {
 	k.counts[what]++
 }
 
-// one is what customer i does: a function of the seed and i, and of what the others can
-// see by then.
+// one runs customer i: a function of the seed, of i, and of what other customers have made
+// public so far.
 func (k *customers) one(i int) {
 	r := rand.New(rand.NewPCG(k.c.seed, 1<<32+uint64(i)))
 	n := r.IntN(1000)
@@ -139,8 +139,8 @@ func (k *customers) one(i int) {
 	}
 }
 
-// begin makes a payment and returns its id, or "" if the customer got no link, and what
-// is to be paid.
+// begin creates a payment and returns its id (or "" if the customer got no link) and the
+// amount due.
 func (k *customers) begin(i int, store bool) (id string, due int64) {
 	if store {
 		p, err := k.c.service.Buy(k.products[i%2].ID, k.users[i/2%2].ID)
@@ -159,7 +159,7 @@ func (k *customers) begin(i int, store bool) (id string, due int64) {
 	return id, priceOf(i)
 }
 
-// order asks a merchant, who asks the service.
+// order creates a payment through a merchant.
 func (k *customers) order(identifier string, due int64) (string, error) {
 	ask, err := json.Marshal(map[string]any{"Identifier": identifier, "Amount": due})
 	if err != nil {
@@ -187,7 +187,8 @@ func (k *customers) deposit(id string, d mockserver.Deposit) {
 	k.remember(id)
 }
 
-// checkout pays as most do: a name on the page, and a transfer that the phone reports.
+// checkout pays like most customers: a name on the checkout page, then a transfer that the
+// phone reports.
 func (k *customers) checkout(id string, i int, due int64) {
 	name := fmt.Sprint("P", i)
 	_, err := k.c.service.GivePayer(id, name, 0)
@@ -209,9 +210,9 @@ func (k *customers) remember(id string) {
 	}
 }
 
-// What anybody can do who knows the webhook URI.
+// The rest needs nothing but the webhook URI.
 
-// flood repeats the webhook of a payment that was made before.
+// flood repeats the webhook of an earlier payment.
 func (k *customers) flood(r *rand.Rand, times int) {
 	k.mu.Lock()
 	id := ""
@@ -235,7 +236,7 @@ func (k *customers) forge(id string, times int) {
 	}
 }
 
-// post sends a webhook as anybody can. What becomes of it is the merchant's affair.
+// post sends a webhook that anybody could send, and ignores the response.
 func (k *customers) post(id string) {
 	response, err := k.merchant.Post(hookURL, "application/json", bytes.NewReader([]byte(`{"payment_id":"`+id+`"}`)))
 	if err == nil {
@@ -243,7 +244,7 @@ func (k *customers) post(id string) {
 	}
 }
 
-// seeded makes a random source readable.
+// seeded is a random source as an io.Reader.
 type seeded struct{ r *rand.Rand }
 
 func (s *seeded) Read(p []byte) (int, error) {
@@ -253,15 +254,16 @@ func (s *seeded) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// paysWithout is a function of the seed and the order: three in four pay all the same.
+// paysWithout reports whether a customer pays without a link: three in four do, decided by
+// the seed and the order.
 func (k *customers) paysWithout(identifier string) bool {
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, identifier) // it never fails
 	return rand.New(rand.NewPCG(k.c.seed, sum.Sum64())).IntN(4) != 0
 }
 
-// payWithout pays orders whose link did not arrive: the service has made the payment, and
-// the merchant may not know its id. Some of them, and at the end all that are left or never.
+// payWithout pays orders whose link did not arrive: the service has created the payment, and
+// the merchant may not know its id. With last, all remaining ones are paid or dropped.
 func (k *customers) payWithout(last bool) {
 	k.mu.Lock()
 	missing := k.without

@@ -23,8 +23,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestExplain: a lost answer of a poll is ambiguous if its own poll is reported and
-// nobody could know the id, and breaks a promise otherwise.
+// TestExplain: a lost response of a poll is ambiguous if its own poll is reported and nobody
+// could know the id; otherwise it breaks a promise.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -52,7 +52,7 @@ func TestExplain(t *testing.T) {
 		polls          []poll
 		lines          []line
 		arrived        string // payments whose raw answer was written down
-		missing        string // from the books
+		missing        string // from the ledger
 		told           string // whose id was answered 200
 		ends           []int  // ms, of the poller, by the campaign
 		away           []int  // ms, of the database
@@ -78,27 +78,27 @@ func TestExplain(t *testing.T) {
 		{name: "killed, and another polls", polls: answers(drop, ""), lines: []line{at(-50, "unclean"), at(50, "clean")}, arrived: "b", missing: "a", ends: []int{20}, ambiguous: 1},
 		{name: "killed later, and another polls", polls: answers(drop, "", ""), lines: []line{at(-50, "unclean"), at(150, "clean")}, arrived: "bc", ends: []int{120}, missing: "a", lost: "a", untold: "0"},
 		{name: "the other one was killed", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "unclean")}, arrived: "b", ends: []int{20, 150}, missing: "a", lost: "a", untold: "0"},
-		{name: "killed before it wrote it down", polls: answers(""), lines: []line{at(-50, "unclean")}, missing: "a", ends: []int{20}, ambiguous: 1},
-		{name: "whole, and called lost", polls: answers("", ""), lines: []line{run, at(10, ambiguous)}, arrived: "b", missing: "a", lost: "a", untold: "0", falsePositives: 1},
-		{name: "whole, and it came too late", polls: answers(""), lines: []line{run, at(5010, ambiguous)}, missing: "a", ambiguous: 1},
-		{name: "in its hands while the database was away", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, ambiguous: 1},
-		{name: "in its hands, and the database was there", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, lost: "a", untold: "0"},
-		{name: "in its hands, and not killed", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, lost: "a", untold: "0"},
+		{name: "killed before it stored it", polls: answers(""), lines: []line{at(-50, "unclean")}, missing: "a", ends: []int{20}, ambiguous: 1},
+		{name: "complete, reported as lost", polls: answers("", ""), lines: []line{run, at(10, ambiguous)}, arrived: "b", missing: "a", lost: "a", untold: "0", falsePositives: 1},
+		{name: "complete, but too late", polls: answers(""), lines: []line{run, at(5010, ambiguous)}, missing: "a", ambiguous: 1},
+		{name: "in hand while the database was away", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, ambiguous: 1},
+		{name: "in hand, and the database was there", polls: answers("", ""), lines: []line{at(-50, "unclean")}, arrived: "b", missing: "a", ends: []int{900}, lost: "a", untold: "0"},
+		{name: "in hand, and not killed", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", ends: []int{900}, away: []int{-20, 80}, lost: "a", untold: "0"},
 		{name: "settled at once", polls: answers(drop), lines: []line{run, {opened: at(1, "").opened, beat: at(1, "").beat, outcome: ambiguous, closed: true}}, missing: "a", lost: "a", untold: "0"},
 		{name: "settled with its proof, and it came back", polls: answers(drop), lines: []line{run, proven}, brought: 1},
 		{name: "settled with its proof, and it did not come back", polls: answers(drop), lines: []line{run, proven}, missing: "a", lost: "a"},
-		{name: "of an id that was given up", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "given up in doubt")}, arrived: "b", missing: "a", ends: []int{50}, lost: "a", untold: "0"},
-		{name: "whole, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", untold: "0"},
-		{name: "written down, and not in the books", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},
+		{name: "of an evicted id", polls: answers(drop, ""), lines: []line{at(-50, "clean"), at(50, "given up in doubt")}, arrived: "b", missing: "a", ends: []int{50}, lost: "a", untold: "0"},
+		{name: "complete, and dropped", polls: answers("", ""), lines: []line{run}, arrived: "b", missing: "a", lost: "a", untold: "0"},
+		{name: "stored, but not in the ledger", polls: answers(""), lines: []line{run}, arrived: "a", missing: "a", lost: "a"},
 		{name: "its id was known", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "a", told: "a", lost: "a"},
 		{name: "a confirm took it", polls: answers(drop), lines: []line{run, at(1, ambiguous)}, missing: "x", brought: 1, lost: "x"},
 		{name: "read by the service after the next poller began", polls: answers("", drop, ""), lines: []line{at(-50, "unclean"), at(90, "clean")}, arrived: "ac", missing: "b", ends: []int{50}, process: []int{0, 0, 1}, ambiguous: 1},
 		{name: "nothing was waiting", polls: answers("empty drop-before", ""), lines: []line{run}, arrived: "b", untold: "0"},
 		{name: "nothing was waiting, reported", polls: answers("empty reset-after"), lines: []line{run, at(3, ambiguous)}},
-		{name: "reported, and it had its answer", polls: answers("", ""), lines: []line{run, at(10, ambiguous), at(110, ambiguous)}, arrived: "ab", falsePositives: 2},
+		{name: "reported, but its response arrived", polls: answers("", ""), lines: []line{run, at(10, ambiguous), at(110, ambiguous)}, arrived: "ab", falsePositives: 2},
 		{name: "reported twice", polls: answers(drop), lines: []line{run, at(1, ambiguous), at(2, ambiguous)}, missing: "a", ambiguous: 1, falsePositives: 1},
 		{name: "reported, and it was refused", polls: answers("empty status-before status=503"), lines: []line{run, at(3, ambiguous)}},
-		{name: "read late, and written down all the same", polls: answers(""), lines: []line{run, at(2600, ambiguous)}, arrived: "a"},
+		{name: "read late, and stored", polls: answers(""), lines: []line{run, at(2600, ambiguous)}, arrived: "a"},
 		{name: "refused, and the next one is lost", polls: answers("empty status-before status=503", drop), lines: []line{run, at(101, ambiguous)}, missing: "b", ambiguous: 1},
 		{name: "nothing was waiting, and it said so", polls: answers("empty status-before status=503"), lines: []line{run}},
 	} {
@@ -152,7 +152,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestArrived: a payment that came by a poll, or whose whole answer was written down.
+// TestArrived: a payment counts as arrived if a poll stored it or its complete raw response.
 func TestArrived(t *testing.T) {
 	t.Parallel()
 	c := &campaign{}
@@ -166,8 +166,8 @@ func TestArrived(t *testing.T) {
 	assert.False(t, c.arrived(poll{payment: "a"}, ledgers{}))
 }
 
-// TestWitness: the witness knows of each poll what it took and whether its answer left
-// the service whole.
+// TestWitness: the witness knows for each poll which payment it took and whether its
+// response left the service complete.
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	s, err := newService(nil)
@@ -223,7 +223,8 @@ func TestWitness(t *testing.T) {
 	require.ErrorContains(t, err, "poll 99", "a poll that the log forgot is told")
 }
 
-// seller opens a store with one product and one customer, and returns how she buys it.
+// seller opens a store with one product and one customer and returns a function that buys
+// it.
 func seller(t *testing.T, s *service) (buy func() mockserver.Payment) {
 	t.Helper()
 	product, err := s.SaveProduct(mockserver.Product{Name: "Sword", Price: price})
@@ -249,8 +250,8 @@ func pollOnce(t *testing.T, s *service, process int) {
 	require.NoError(t, response.Body.Close())
 }
 
-// TestTold: an id counts as known once a merchant has answered a webhook that names it, if
-// it could write it down.
+// TestTold: an id counts as known once a merchant that could store it has answered a webhook
+// that names it.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	status, away, asked := 0, false, false
@@ -289,7 +290,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestRealTime: the service's times are told in the campaign's own, also across a step.
+// TestRealTime: the service's times convert to real time, also across a step of its clock.
 func TestRealTime(t *testing.T) {
 	t.Parallel()
 	s := &service{}
@@ -305,7 +306,8 @@ func TestRealTime(t *testing.T) {
 	}
 }
 
-// TestNeglected: what a merchant knows to be paid, or could, is not left lying.
+// TestNeglected: a payment that a merchant knows or could know to be paid is found if nobody
+// works on it.
 func TestNeglected(t *testing.T) {
 	t.Parallel()
 	told := func(id string) string { return map[string]string{"told": "a webhook"}[id] }
@@ -334,8 +336,8 @@ func TestNeglected(t *testing.T) {
 	}
 }
 
-// TestEnded: a process that is told to end polls on until it has ended, and these polls are where
-// they were. Taken to the time of the signal, they and their reports would miss each other.
+// TestEnded: polls between the signal and the end of a process keep their time. Moved back
+// to the signal, they would not match their reports.
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("cat")
@@ -357,7 +359,7 @@ func TestEnded(t *testing.T) {
 	require.Equal(t, []poll{last}, sent([]poll{last}, m.ended()))
 }
 
-// TestListen: a merchant that ends without a signal of the campaign's fails the campaign.
+// TestListen: a merchant that exits without a signal from the campaign fails the campaign.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	for _, told := range []bool{true, false} {

@@ -14,7 +14,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// reported is what the merchants have said about polls whose answer may be lost.
+// reported counts the merchants' reports of polls with a possibly lost response.
 type reported struct {
 	// Ambiguous polls, and merchants that ended in the middle of polling, in the ledger.
 	Ambiguous int `json:"ambiguous"`
@@ -26,14 +26,14 @@ type reported struct {
 	AtOnce int `json:"at_once"`
 }
 
-// journal is what the poll journal says.
+// journal is the content of the poll journal.
 type journal struct {
 	runs   []line // of one poller each, by opened
 	losses []line // the ambiguous polls, by beat; each is used up by one poll
 }
 
-// newJournal reads the lines that are about polls. A report that was settled tells nobody
-// anything, unless there is somebody who settles them, or the proof is in the audit.
+// newJournal reads the lines about polls. A settled report counts only if somebody settles
+// them as part of the campaign (settled), or if the proof is in the audit.
 func newJournal(lines []line, settled bool) (j journal, n reported) {
 	for _, p := range lines {
 		ambiguous, unclean := strings.HasPrefix(p.outcome, "ambiguous"), strings.HasPrefix(p.outcome, "unclean")
@@ -57,25 +57,23 @@ func newJournal(lines []line, settled bool) (j journal, n reported) {
 	return j, n
 }
 
-// clocks is how far the ledger's clock and the campaign's may be apart: it is one
-// machine, and SQLite tells milliseconds.
+// clocks is the tolerance between the ledger's clock and the campaign's. Both run on the
+// same machine, and SQLite stores milliseconds.
 const clocks = 5 * time.Millisecond
 
-// teller finds the report of a poll.
+// teller matches polls with their reports.
 type teller struct {
 	journal
 	ends []time.Time     // of the poller's processes, that the campaign ended
 	away func(span) bool // the database was
 }
 
-// tells takes the report of a poll, if there is one: a possible loss that was written
-// down before the next poll came, or the unclean end of a poller whose last poll it was.
-// There is one poller at a time, and it does one thing after the other, so that nothing
-// else can be meant. next is nil after the last poll of all.
-//
-// An answer that left the service whole is not lost by itself. It takes the poll's timeout,
-// or an end in that very moment; or the database was away, and the poller ended with the
-// payment in its hands.
+// tells reports whether poll p was reported, and uses that report up: a possible loss
+// written before the next poll, or the unclean end of a poller whose last poll was p. There
+// is one poller at a time and it polls sequentially, so the match is unambiguous. next is
+// nil after the last poll. A response that left the service complete counts as lost only
+// after the poll's timeout, or if the process ended at that moment, or if the database was
+// unavailable and the poller ended with the payment in hand.
 func (j *teller) tells(p *poll, next *poll) bool {
 	if j.reports(p, next) {
 		return true
@@ -100,7 +98,7 @@ func (j *teller) tells(p *poll, next *poll) bool {
 	return false
 }
 
-// window is the time in which a poll is reported, in the ledger's µs.
+// window returns the time in which a poll is reported, in µs of the ledger's clock.
 func window(p poll, next *poll) (from, to int64) {
 	if next == nil {
 		return p.at.Add(-clocks).UnixMicro(), math.MaxInt64
@@ -108,8 +106,8 @@ func window(p poll, next *poll) (from, to int64) {
 	return p.at.Add(-clocks).UnixMicro(), next.at.Add(clocks).UnixMicro()
 }
 
-// reports takes the possible loss that was written for the poll, if there is one. An answer
-// that was sent whole may have been read late, and nothing else.
+// reports uses up the possible loss that was written for the poll and reports whether there
+// is one. After a response that was sent complete, the only possible loss is a timeout.
 func (j *teller) reports(p *poll, next *poll) bool {
 	from, to := window(*p, next)
 	if p.whole {
@@ -123,11 +121,11 @@ func (j *teller) reports(p *poll, next *poll) bool {
 	return i >= 0
 }
 
-// lostPolls are the polls whose answer was lost, of them those that nobody was told of,
-// and the reports for which there is no poll. Lost is an answer that named a payment and
-// that no merchant has written down, and one without a payment that did not leave the
-// service whole: the merchant cannot know what was in it. A poll that was struck may be
-// reported also if its answer has arrived: the merchant cannot know that either.
+// lostPolls returns the polls with a lost response, those of them that nobody was told of,
+// and the reports without a poll. A response is lost if it named a payment that no merchant
+// has stored, or if it named none and did not leave the service complete, because the
+// merchant cannot know what it held. For the same reason a poll that was hit by a fault may
+// be reported even if its response arrived.
 func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, untold []poll, unmatched []line) {
 	j := teller{away: func(in span) bool { return c.wasAway(in) || c.wires.wereStruck(in) }}
 	j.journal, _ = newJournal(l.polls, c.soaks)
@@ -161,8 +159,8 @@ func (c *campaign) lostPolls(polls []poll, l ledgers) (gone, untold []poll, unma
 	return gone, untold, j.losses
 }
 
-// sent are the polls in the order in which they were sent: a service that is slow to read
-// may see one after the end of the process that sent it, and after others.
+// sent returns the polls in the order they were sent: a slow service may see a poll after
+// the process that sent it has ended, and after later polls.
 func sent(polls []poll, ends []time.Time) []poll {
 	all := slices.Clone(polls)
 	for i, p := range all {
@@ -184,29 +182,25 @@ func (c *campaign) arrived(p poll, l ledgers) bool {
 	return l.came[p.payment] || l.payments[p.payment].source.Has(inbox.ChannelPoll)
 }
 
-// answered tells that the merchant got an HTTP status that says what happened.
+// answered reports whether the merchant got an HTTP status that says what happened.
 func answered(fault string) bool { return strings.HasPrefix(fault, "status-") }
 
-// account is what became of the answers of polls.
+// account is the result of explain.
 type account struct {
 	answers     int // lost ones that named a payment
-	broughtBack int // of them, whose payment is in the ledger all the same
+	broughtBack int // of them, the payments that are in the ledger anyway
 	ambiguous   int // of them, see explain
 	wrongs      []finding
 }
 
-// explain closes the books on polls. It takes the payments that are complete and that the
-// merchant's books do not know. What of these is not ambiguous, in the sense of the promise,
-// is lost; a lost answer that nobody was told of is unreported, also if its payment came back; and
-// a report of a poll that had its answer is a false positive.
-//
-// A payment is ambiguous if all of this holds, by what the service's side has seen:
-//   - a poll completed it, and not a confirm: the id of a confirm is known and written
-//     down before it is asked;
-//   - the poll's answer is lost;
-//   - nobody could know its id: no webhook that named it was answered, and no order
-//     returned it. So it was bought in the store, or its creation's answer was lost;
-//   - a possible loss is reported for that very poll.
+// explain classifies every lost response and every complete payment that is missing from the
+// merchant's ledger. A missing payment is ambiguous if, by the service's own record: a poll
+// completed it (the id of a confirm is stored before it is sent); the poll's response was
+// lost; nobody could know the id, because no webhook that named it was answered and no order
+// returned it (so it was bought in the store, or the response to its creation was lost); and
+// a possible loss is reported for that very poll. Any other missing payment is lost. A lost
+// response that nobody was told of is unreported, even if its payment came back, and a
+// report of a poll whose response arrived is a false positive.
 func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers) (a account) {
 	gone, untold, unmatched := c.lostPolls(polls, l)
 	of := map[string]poll{}
@@ -247,7 +241,7 @@ func (c *campaign) explain(polls []poll, missing []mockserver.Payment, l ledgers
 	return a
 }
 
-// lastBefore is the last poll that came before then; nil if there is none.
+// lastBefore returns the last poll before then, or nil.
 func lastBefore(polls []poll, then time.Time) (last *poll) {
 	for i, p := range polls {
 		if p.at.Before(then) {
@@ -257,11 +251,11 @@ func lastBefore(polls []poll, then time.Time) (last *poll) {
 	return last
 }
 
-// readCame reads which payments came by a poll: their record, or the whole answer as it was
-// written down before it was read. A payment's own row tells only how it came first.
+// readCame reads which payments arrived by a poll: by their record, or by the raw response
+// stored before it was read. A payment's own row only tells how it arrived first.
 func (c *campaign) readCame(l *ledgers) {
 	l.came = map[string]bool{}
-	c.query(c.books, `SELECT payment_id, outcome, coalesce(body, '') FROM depositpay_receipts WHERE channel = $1`, func(scan func(...any) error) error {
+	c.query(c.ledger, `SELECT payment_id, outcome, coalesce(body, '') FROM depositpay_receipts WHERE channel = $1`, func(scan func(...any) error) error {
 		var id, outcome, body string
 		if err := scan(&id, &outcome, &body); err != nil {
 			return err
@@ -274,7 +268,7 @@ func (c *campaign) readCame(l *ledgers) {
 	}, int(inbox.ChannelPoll))
 }
 
-// idOf is the payment of a record; "" if it is none, or not whole.
+// idOf returns the payment id of a record, or "" if the record is broken.
 func idOf(text string) string {
 	var record struct {
 		ID string `json:"id"`

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// histories tells all that is known of the first findings of each kind.
+// histories returns all that is known about the first findings of each kind.
 func (c *campaign) histories(findings []finding) string {
 	const most = 5
 	var b strings.Builder
@@ -25,7 +25,7 @@ func (c *campaign) histories(findings []finding) string {
 	return b.String()
 }
 
-// history is what service and merchant have on one finding.
+// history returns what the service and the merchant recorded about one finding.
 func (c *campaign) history(f finding) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, "    "+format+"\n", args...) }
@@ -57,7 +57,7 @@ func (c *campaign) paymentHistory(id string, line func(string, ...any)) {
 			line("service: %s %s %s", clock(c.service.realTime(e.At)), e.Kind, e.Text)
 		}
 	}
-	c.query(c.books, `SELECT stage, source, own, attempt, reason, first_seen, coalesce(ready_at, 0), coalesce(done_at, 0) FROM depositpay_payments WHERE payment_id = $1`,
+	c.query(c.ledger, `SELECT stage, source, own, attempt, reason, first_seen, coalesce(ready_at, 0), coalesce(done_at, 0) FROM depositpay_payments WHERE payment_id = $1`,
 		func(scan func(...any) error) error {
 			var stage, source, own, attempt int
 			var reason string
@@ -66,7 +66,7 @@ func (c *campaign) paymentHistory(id string, line func(string, ...any)) {
 			line("ledger: stage %d, source %d, own %d, attempt %d, reason %q, first seen %s, ready %s, done %s", stage, source, own, attempt, reason, micro(first), micro(ready), micro(done))
 			return err
 		}, id)
-	c.query(c.books, `SELECT channel, outcome, attempt, coalesce(body, ''), at FROM depositpay_receipts WHERE payment_id = $1 OR body LIKE '%' || $1 || '%' ORDER BY receipt_id`,
+	c.query(c.ledger, `SELECT channel, outcome, attempt, coalesce(body, ''), at FROM depositpay_receipts WHERE payment_id = $1 OR body LIKE '%' || $1 || '%' ORDER BY receipt_id`,
 		func(scan func(...any) error) error {
 			var channel, attempt int
 			var outcome, body string
@@ -75,7 +75,7 @@ func (c *campaign) paymentHistory(id string, line func(string, ...any)) {
 			line("receipt: %s channel %d %s, attempt %d: %.200s", micro(at), channel, outcome, attempt, body)
 			return err
 		}, id)
-	c.query(c.books, `SELECT identifier, product, amount, pid, at FROM effects WHERE payment_id = $1 ORDER BY at`, func(scan func(...any) error) error {
+	c.query(c.ledger, `SELECT identifier, product, amount, pid, at FROM effects WHERE payment_id = $1 ORDER BY at`, func(scan func(...any) error) error {
 		var e effect
 		var pid int
 		var at int64
@@ -85,9 +85,9 @@ func (c *campaign) paymentHistory(id string, line func(string, ...any)) {
 	}, id)
 }
 
-// journalHistory is what the poller has written down about that time.
+// journalHistory returns what the poller recorded around that time.
 func (c *campaign) journalHistory(at time.Time, line func(string, ...any)) {
-	c.query(c.books, `SELECT * FROM (SELECT poll_id, opened_at, beat_at, outcome FROM depositpay_polls ORDER BY abs(beat_at - $1) LIMIT 10) AS near ORDER BY beat_at`, func(scan func(...any) error) error {
+	c.query(c.ledger, `SELECT * FROM (SELECT poll_id, opened_at, beat_at, outcome FROM depositpay_polls ORDER BY abs(beat_at - $1) LIMIT 10) AS near ORDER BY beat_at`, func(scan func(...any) error) error {
 		var key, outcome string
 		var opened, beat int64
 		err := scan(&key, &opened, &beat, &outcome)

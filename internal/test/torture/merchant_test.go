@@ -22,7 +22,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// merchant is one place where a process runs, and after it is killed the next one.
+// merchant runs one process at a time: when it is killed, the next one starts.
 type merchant struct {
 	cfg childConfig
 	mu  sync.Mutex // of starting and ending
@@ -35,7 +35,7 @@ type merchant struct {
 	failed     func(error)
 }
 
-// reports are the ambiguous polls that merchants told of at once.
+// reports are the ambiguous polls that merchants reported at once.
 type reports struct {
 	mu sync.Mutex
 	at []int64 // µs
@@ -58,7 +58,7 @@ type process struct {
 	unhanded []payments.Payment // once it has ended
 }
 
-// start begins a process. The caller holds mu, or nothing else happens.
+// start starts a process. The caller holds mu, or nothing else runs.
 func (m *merchant) start() error {
 	cfg := m.cfg
 	cfg.Service = addressOf(cfg.Service, len(m.ends)) // each that began has ended
@@ -85,7 +85,7 @@ func (m *merchant) start() error {
 
 var errCleanly = errors.New("exit status 0")
 
-// listen takes what a process says.
+// listen reads the output of a process.
 func (m *merchant) listen(p *process, out io.Reader) {
 	defer close(p.ended)
 	for lines := bufio.NewReader(out); ; {
@@ -122,8 +122,8 @@ func (m *merchant) listen(p *process, out io.Reader) {
 	}
 }
 
-// end ends the process by a signal and waits for it. One that is paused goes on
-// to end.
+// end signals the process and waits for it. A paused process is continued so that it can
+// end.
 func (m *merchant) end(s syscall.Signal) error {
 	p := m.now
 	p.told.Store(true)
@@ -149,7 +149,8 @@ func (m *merchant) end(s syscall.Signal) error {
 	return err
 }
 
-// ended is when its processes were over. One that was told to end may have polled until then.
+// ended returns when each process was over. A process may poll until then, even after the
+// signal.
 func (m *merchant) ended() []time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -166,7 +167,7 @@ func (m *merchant) stop() error {
 	return m.end(syscall.SIGTERM)
 }
 
-// again ends the process and begins the next one.
+// again ends the process and starts the next one.
 func (m *merchant) again(s syscall.Signal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -180,7 +181,7 @@ func (m *merchant) again(s syscall.Signal) error {
 	return errors.Join(err, m.start())
 }
 
-// pause stops the process for a while, and reports whether the same one went on after it.
+// pause stops the process for a while and reports whether the same process continued.
 func (m *merchant) pause(length time.Duration) bool {
 	m.mu.Lock()
 	p := m.now

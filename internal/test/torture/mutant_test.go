@@ -14,29 +14,29 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// mutant is a way for a merchant to do it wrong, which the campaign must find out.
+// mutant is a bug of a merchant that the campaign must find.
 type mutant string
 
 const (
 	outside   mutant = "the effect is written outside the transaction"
-	doneAtEnd mutant = "done is marked at the end, without a fence"
+	doneAtEnd mutant = "done is written at the end, without a fence"
 	early     mutant = "acknowledged before it is stored"
-	forgetful mutant = "repeats are known in memory only"
-	finalNo   mutant = "a negative confirm is final"
-	again     mutant = "a poll that fails is repeated in silence"
-	believer  mutant = "the webhook's word is enough"
-	generous  mutant = "any amount is enough"
-	traceless mutant = "polls leave no trace"
-	hushing   mutant = "every second lost answer is kept quiet"
-	careless  mutant = "whole answers are dropped and called lost"
+	forgetful mutant = "duplicates are remembered in memory only"
+	finalNo   mutant = "a rejected confirm is final"
+	again     mutant = "a failed poll is repeated without a report"
+	believer  mutant = "webhooks are trusted without a confirm"
+	generous  mutant = "any paid amount is accepted"
+	traceless mutant = "polls are not journaled"
+	hushing   mutant = "every second lost response goes unreported"
+	careless  mutant = "complete responses are dropped and reported as lost"
 	settler   mutant = "possible losses are settled at once"
-	deaf      mutant = "webhooks are refused"
-	idle      mutant = "nothing is done until the next start"
-	mixing    mutant = "payments of the store go to somebody else"
-	replaying mutant = "the transport sends polls again"
-	hasty     mutant = "polls give up before the service answers"
-	timid     mutant = "every empty poll is called lost"
-	slow      mutant = "the hand-over stands still for a while"
+	deaf      mutant = "webhooks are rejected"
+	idle      mutant = "the inbox does nothing until the next start"
+	mixing    mutant = "store payments are granted to another identifier"
+	replaying mutant = "the HTTP transport re-sends polls"
+	hasty     mutant = "polls time out before the service responds"
+	timid     mutant = "every empty poll is reported as lost"
+	slow      mutant = "the handler hangs for a while"
 )
 
 // channels are the configurations of both channels: with the inbox's ledgers, unless the
@@ -88,7 +88,7 @@ func (c *shop) channels() (hook webhook.Config, poll poller.Config) {
 			}
 			return accept(ctx, p)
 		})
-	default: // right, or wrong elsewhere
+	default: // correct, or broken elsewhere
 	}
 	return hook, poll
 }
@@ -169,7 +169,7 @@ func (c *shop) wasRefused(ctx context.Context, id uuid.UUID) bool {
 	return err == nil && n > 0
 }
 
-// client is what the inbox and the webhook receiver ask.
+// client is the Confirmer of the inbox and the webhook receiver.
 type client struct {
 	*payments.Client
 	shop *shop

@@ -18,7 +18,7 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// receiver is the webhook handler, unless the merchant believes what it is told.
+// receiver returns the webhook handler, unless a mutant replaces it.
 func (c *shop) receiver(hook http.Handler) http.Handler {
 	if c.Mutant == deaf {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -50,7 +50,7 @@ func (c *shop) receiver(hook http.Handler) http.Handler {
 	})
 }
 
-// source is where payments are polled from.
+// source returns the client that the poller uses, unless a mutant replaces it.
 func (c *shop) source() poller.Source {
 	switch c.Mutant {
 	case again:
@@ -63,12 +63,12 @@ func (c *shop) source() poller.Source {
 		return &plain{c}
 	case timid:
 		return &crier{client: c.client}
-	default: // right, or wrong elsewhere
+	default: // correct, or broken elsewhere
 		return c.client
 	}
 }
 
-// quieter polls on after every second lost answer, as if nothing had been.
+// quieter ignores every second lost response and polls again.
 type quieter struct {
 	client *payments.Client
 	lost   int
@@ -86,14 +86,14 @@ func (q *quieter) Next(ctx context.Context) (payments.Payment, error) {
 	}
 }
 
-// dropper loses every second payment that it gets, and has an excuse.
+// dropper drops every second payment and reports its response as lost.
 type dropper struct {
 	client *payments.Client
 	got    int
 }
 
 func (d *dropper) Next(context.Context) (payments.Payment, error) {
-	p, err := d.client.Next(context.Background()) // and not the context that has the journal
+	p, err := d.client.Next(context.Background()) // not ctx: it carries the journal
 	if err == nil {
 		if d.got++; d.got%2 == 0 {
 			return payments.Payment{}, payments.ErrAmbiguous
@@ -102,7 +102,7 @@ func (d *dropper) Next(context.Context) (payments.Payment, error) {
 	return p, err
 }
 
-// crier finds nothing, and says that it may have been something.
+// crier reports every empty poll as a possible loss.
 type crier struct{ client *payments.Client }
 
 func (n *crier) Next(ctx context.Context) (payments.Payment, error) {
@@ -113,7 +113,7 @@ func (n *crier) Next(ctx context.Context) (payments.Payment, error) {
 	return p, err
 }
 
-// naive polls as many do: any failure is a reason to ask again.
+// naive retries a poll after any failure, as many programs do.
 type naive struct{ plain }
 
 func (n *naive) Next(ctx context.Context) (payments.Payment, error) {
@@ -125,8 +125,8 @@ func (n *naive) Next(ctx context.Context) (payments.Payment, error) {
 	}
 }
 
-// plain polls with Go's own client. It tells of all that fails, but a GET whose connection
-// breaks before the first byte of the answer is sent again by the transport.
+// plain polls with net/http alone. It reports every failure, but the transport re-sends a GET
+// whose connection breaks before the first byte of the response.
 type plain struct{ shop *shop }
 
 func (n *plain) Next(ctx context.Context) (payments.Payment, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// profile is what a campaign is like, besides its seed and length.
+// profile holds the settings of a campaign other than seed and length.
 type profile struct {
 	Database  string // "sqlite" or "postgres"
 	Merchants int
@@ -38,8 +38,8 @@ type profile struct {
 	Patience time.Duration
 }
 
-// shortLease is what a claim on PostgreSQL is cut down to, see lease in sql_test.go, so
-// that pauses go beyond it.
+// shortLease replaces the lease of a claim on PostgreSQL (see connector), so that pauses
+// outlast it.
 const shortLease = 1500 * time.Millisecond
 
 func usual(database string) profile {
@@ -90,7 +90,7 @@ type event struct {
 // plan is all the trouble of a campaign, by kind: kinds overlap, troubles of a kind do not.
 type plan map[trouble][]event
 
-// newPlan depends on its arguments alone.
+// newPlan returns the plan for its arguments; nothing else influences it.
 func newPlan(seed uint64, length time.Duration, p profile) plan {
 	all := plan{}
 	for i, k := range []struct {
@@ -146,7 +146,7 @@ func between(r *rand.Rand, from, to time.Duration) time.Duration {
 	return from + time.Duration(r.Int64N(int64(to-from)+1))
 }
 
-// fingerprint tells plans apart.
+// fingerprint returns a hash of the plan.
 func (p plan) fingerprint() string {
 	sum := fnv.New64a()
 	kinds := make([]string, 0, len(p))

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// result is what a campaign has found, as its JSON file has it.
+// result is the result of a campaign, as its JSON file holds it.
 type result struct {
 	Date     string  `json:"date"`
 	Seed     uint64  `json:"seed"`
@@ -27,7 +27,7 @@ type result struct {
 	Revision string  `json:"revision"`   // of the code
 	Length   float64 `json:"length_s"`   // as asked for
 	Troubled float64 `json:"troubled_s"` // until the trouble was over
-	Took     float64 `json:"took_s"`     // until the books were closed
+	Took     float64 `json:"took_s"`     // until the ledgers were compared
 
 	Payments  int             `json:"payments"`
 	Completed int             `json:"completed"`
@@ -39,7 +39,7 @@ type result struct {
 	Reclaimed int             `json:"claimed_again"` // payments whose handler began more than once
 
 	// LostAnswers are payments that a poll completed whose answer was lost, as explain has
-	// it. BroughtBack are those that are in the ledger all the same, by their id; Ambiguous
+	// it. BroughtBack are those that are in the ledger anyway, by their id; Ambiguous
 	// the others.
 	LostAnswers int      `json:"lost_poll_answers"`
 	BroughtBack int      `json:"brought_back"`
@@ -59,7 +59,7 @@ type result struct {
 	histories string
 }
 
-// judge closes the books.
+// judge compares the ledgers and counts the findings.
 func (c *campaign) judge() *result {
 	l := c.read()
 	service := c.service.Payments()
@@ -74,12 +74,12 @@ func (c *campaign) judge() *result {
 	if c.cluster != nil {
 		version, of = `SHOW server_version`, "PostgreSQL "
 	}
-	c.query(c.books, version, func(scan func(...any) error) error {
+	c.query(c.ledger, version, func(scan func(...any) error) error {
 		err := scan(&version)
 		r.Database = of + strings.Fields(version)[0]
 		return err
 	})
-	c.query(c.books, `SELECT count(*) FROM depositpay_payments WHERE stage = 3 AND attempt > 1`, func(scan func(...any) error) error { return scan(&r.Reclaimed) })
+	c.query(c.ledger, `SELECT count(*) FROM depositpay_payments WHERE stage = 3 AND attempt > 1`, func(scan func(...any) error) error { return scan(&r.Reclaimed) })
 	c.readCame(&l)
 	_, r.Reported = newJournal(l.polls, c.soaks)
 	r.Reported.AtOnce = len(c.ambiguous.at)
@@ -114,7 +114,7 @@ func (c *campaign) judge() *result {
 	return r
 }
 
-// revision is that of the tree the test runs in, with a + if something in it has changed since.
+// revision returns the git revision of the tree, with a + if files have changed since.
 func revision() string {
 	head, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output()
 	if err != nil {
@@ -127,12 +127,12 @@ func revision() string {
 	return strings.TrimSpace(string(head))
 }
 
-// has reports whether such a payment was found.
+// has reports whether there is a finding of that kind.
 func (r *result) has(kind wrong) bool {
 	return slices.ContainsFunc(r.Findings, func(f finding) bool { return f.Kind == kind })
 }
 
-// String is the result for people.
+// String returns the result as text for people.
 func (r *result) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
@@ -172,7 +172,7 @@ func (r *result) save(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// publish writes the figures into their marked blocks of documents.
+// publish writes the figures into the marked blocks of documents.
 func (r *result) publish(paths, database string) error {
 	for path := range strings.FieldsSeq(paths) {
 		text, err := os.ReadFile(path)
@@ -190,8 +190,8 @@ func (r *result) publish(paths, database string) error {
 	return nil
 }
 
-// into replaces what stands between the marks of a database: all that there is to tell, or
-// one line of it.
+// into replaces the text between the marks of a database: the whole table, or the short
+// form.
 func (r *result) into(document, database string) (string, error) {
 	for mark, text := range map[string]string{database: r.table(), database + " in short": r.short()} {
 		begin, end := "<!-- torture "+mark+" -->\n", "<!-- end "+mark+" -->"
@@ -208,7 +208,7 @@ func (r *result) into(document, database string) (string, error) {
 	return "", fmt.Errorf("there is no mark of %s", database)
 }
 
-// short is the result as an entry of a list.
+// short returns the result as a list entry.
 func (r *result) short() string {
 	crashes := ""
 	if r.Did[restarted] > 0 {
@@ -218,7 +218,7 @@ func (r *result) short() string {
 		r.Database, r.Date, r.Payments, r.Did[killed], r.Did[paused], crashes, sum(r.Faults), r.Lost, r.Doubled, r.Unverified, r.Unreported, r.Late)
 }
 
-// table is the result as Markdown.
+// table returns the result as Markdown.
 func (r *result) table() string {
 	var b strings.Builder
 	row := func(what, format string, args ...any) {

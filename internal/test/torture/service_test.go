@@ -21,8 +21,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// hookURL is the one webhook URI there is: anyone who sends to it reaches one of the
-// merchants that run, as through a balancer. It is not the address of anything.
+// hookURL is the only webhook URI. toMerchants routes it to one of the running merchants,
+// like a load balancer; nothing listens on the address itself.
 const (
 	hookURL  = "http://127.0.0.1:9" + hookPath
 	hookPath = "/hook"
@@ -30,15 +30,15 @@ const (
 
 var errNobody = errors.New("no merchant is running")
 
-// toMerchants reaches one of the merchants with each connection, and takes note of the
-// webhooks that they answer.
+// toMerchants sends each request to one of the merchants and records the webhooks that they
+// answer.
 func (c *campaign) toMerchants() http.RoundTripper {
 	return noting{&c.told, c.wasAway, func(id string) bool { return c.service.witness.confirmed(id) }, c.dialMerchants()}
 }
 
-// noting is a transport that knows which ids a merchant must know from webhooks: those that
-// were answered, except with 429 where the service was never asked about the id, since
-// nothing was looked at then. Where the database was away meanwhile, only 200 counts.
+// noting is a transport that records which ids a merchant must know from webhooks: those
+// that it answered, except with 429 if the id was never confirmed. If the database was
+// unavailable meanwhile, only a 200 counts.
 type noting struct {
 	told      *told
 	away      func(span) bool
@@ -93,7 +93,7 @@ func (c *campaign) dialMerchants() *http.Transport {
 	}
 }
 
-// service is the mock, what was done to it, and when.
+// service is the mock with a record of its faults and clock readings.
 type service struct {
 	*mockserver.Server
 	door    *httptest.Server
@@ -106,7 +106,7 @@ type service struct {
 	struck map[string]int // operation and kind of faults
 }
 
-// reading is one look at both clocks.
+// reading is one reading of both clocks.
 type reading struct{ mock, real time.Time }
 
 func newService(transport http.RoundTripper) (*service, error) {
@@ -124,10 +124,10 @@ func newService(transport http.RoundTripper) (*service, error) {
 	return s, nil
 }
 
-// URL is the address of the door where the witness stands.
+// URL returns the address of the witness.
 func (s *service) URL() string { return s.door.URL }
 
-// readLog gives the witness what the log has, before the log forgets it.
+// readLog passes the log to the witness before old entries are dropped.
 func (s *service) readLog() {
 	often := time.NewTicker(time.Second)
 	defer often.Stop()
@@ -143,7 +143,7 @@ func (s *service) readLog() {
 	}
 }
 
-// polls are the polls until now.
+// polls returns the polls so far.
 func (s *service) polls() ([]poll, error) {
 	n := s.witness.count() // of those that come after it, the log that is read may not know
 	if err := s.witness.read(s.Requests()); err != nil {
@@ -152,7 +152,7 @@ func (s *service) polls() ([]poll, error) {
 	return s.witness.first(n)
 }
 
-// Close ends the service, also while a client waits for an answer.
+// Close stops the service even while a client waits for a response.
 func (s *service) Close() error {
 	close(s.closed)
 	s.readers.Wait()
@@ -168,21 +168,22 @@ func (s *service) look() {
 	s.clock = append(s.clock, reading{s.Now(), time.Now()})
 }
 
-// step lets the service's time go on, and the webhooks that fall due be sent.
+// step advances the service's clock and sends the webhooks that become due.
 func (s *service) step(d time.Duration) {
 	s.look()
 	s.Advance(d)
 	s.look()
 }
 
-// nextAttempt lets the service's time go on until it sends a webhook again.
+// nextAttempt advances the service's clock to the next webhook attempt.
 func (s *service) nextAttempt() {
 	s.look()
 	s.JumpToNextAttempt()
 	s.look()
 }
 
-// realTime is when the service's clock showed t. Within a step it is spread evenly.
+// realTime converts a time of the service's clock to real time. Within a step it
+// interpolates.
 func (s *service) realTime(t time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +202,7 @@ func (s *service) realTime(t time.Time) time.Time {
 	return before.real.Add(passed)
 }
 
-// trouble replaces the faults, after counting what the last ones did.
+// trouble replaces the faults after counting the effects of the previous ones.
 func (s *service) trouble(f mockserver.Faults) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// recorded is a made-up recording of an hour, with noise, in which one process leaks.
+// recorded returns an invented recording of an hour with noise, in which one process leaks.
 func recorded(leaks string, leak func(minute float64, values map[measure]float64)) (all []sample) {
 	r := rand.New(rand.NewPCG(1, 2))
 	noise := func(from, by float64) float64 { return from + r.Float64()*by }
@@ -42,7 +42,7 @@ func recorded(leaks string, leak func(minute float64, values map[measure]float64
 	return all
 }
 
-// TestSoakVerdict: noise is bounded and a slow leak is not; it is called by its name.
+// TestSoakVerdict: noise passes; a slow leak fails and is named.
 func TestSoakVerdict(t *testing.T) {
 	t.Parallel()
 	found, ok := trends(3600, recorded("", nil))
@@ -70,7 +70,8 @@ func TestSoakVerdict(t *testing.T) {
 	}
 }
 
-// TestSoakVerdictOfLogs: what PostgreSQL keeps in any case is no leak; on SQLite it is.
+// TestSoakVerdictOfLogs: the log that PostgreSQL always keeps is no leak; the same growth on
+// SQLite is.
 func TestSoakVerdictOfLogs(t *testing.T) {
 	t.Parallel()
 	burst := func(minute float64, v map[measure]float64) {
@@ -84,7 +85,7 @@ func TestSoakVerdictOfLogs(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestSoakVerdictNeedsLooks: what was not looked at is not bounded.
+// TestSoakVerdictNeedsLooks: a missing or failed sample fails the verdict.
 func TestSoakVerdictNeedsLooks(t *testing.T) {
 	t.Parallel()
 	_, ok := trends(3600, nil)
@@ -97,8 +98,8 @@ func TestSoakVerdictNeedsLooks(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestSoakPublish: a recording becomes a table between the marks. With
-// -soak and -publish it is the recording in that folder, of a soak that was before.
+// TestSoakPublish: a recording becomes a table between the marks. With -soak and -publish,
+// the recording in that folder is published.
 func TestSoakPublish(t *testing.T) {
 	t.Parallel()
 	if *soakFolder != "" && *publish != "" {
@@ -123,7 +124,7 @@ func TestSoakPublish(t *testing.T) {
 	assert.ErrorContains(t, o.publish(filepath.Join(folder, samplesFile)), "no marks")
 }
 
-// TestSoakFailed: books that do not agree fail the soak, and so do none.
+// TestSoakFailed: the soak fails if the ledgers differ or are missing.
 func TestSoakFailed(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -23,12 +23,12 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// soaking begins the Mutant of a merchant that does nothing wrong and lives long: the
-// rest is the Unix socket where it tells of itself.
+// soaking is the prefix of the Mutant of a correct, long-lived merchant. The rest is the
+// Unix socket on which it reports about itself.
 const soaking mutant = "none, it soaks: "
 
-// soakShop is a merchant with the settings of a shop: leases are as long as they are,
-// and the ages are short, so that a soak sees their end.
+// soakShop is a merchant with the settings of a shop: leases are not shortened, and
+// retention times are short enough for a soak to reach them.
 type soakShop struct{ *shop }
 
 func (c *soakShop) main(socket string) error {
@@ -57,8 +57,8 @@ func (c *soakShop) main(socket string) error {
 	return errors.Join(c.run(ctx), server.Close())
 }
 
-// settle is a person who looks at the report of possible losses every minute: without one
-// they stay in it. The lines stay in the ledger, for the books.
+// settle acts as a person who settles possible losses every minute; otherwise they stay in
+// the report. The lines stay in the ledger for the comparison.
 func (c *soakShop) settle(ctx context.Context) {
 	for {
 		select {
@@ -68,7 +68,7 @@ func (c *soakShop) settle(ctx context.Context) {
 		}
 		report, err := c.box.LastReport(ctx)
 		for _, l := range report.PossibleLosses {
-			settled := c.box.SettleLoss(ctx, l.ID, inbox.Decision{Actor: "the soak", Reason: "the books are compared at the end"})
+			settled := c.box.SettleLoss(ctx, l.ID, inbox.Decision{Actor: "the soak", Reason: "the ledgers are compared at the end"})
 			if !errors.Is(settled, inbox.ErrStage) { // unless it was settled after the report
 				err = errors.Join(err, settled)
 			}
@@ -107,10 +107,10 @@ func (c *soakShop) open(ctx context.Context) (*inbox.Inbox, error) {
 	return inbox.Open(ctx, cfg)
 }
 
-// soakHints is so low that the strangers of two hours go beyond it.
+// soakHints is low enough that the forged ids of two hours exceed it.
 const soakHints = 200
 
-// self is what a merchant tells of itself.
+// self is a merchant's report about itself.
 type self struct {
 	Heap       uint64 // bytes that the last collection has found alive
 	Goroutines int

@@ -13,7 +13,7 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
-// look takes a sample of every merchant.
+// look samples every merchant.
 func (s *soak) look(ctx context.Context, _ int) error {
 	for i := range s.merchants {
 		of := s.name
@@ -40,7 +40,7 @@ func (s *soak) look(ctx context.Context, _ int) error {
 	return nil
 }
 
-// lookAt takes the sample of one merchant.
+// lookAt samples one merchant.
 func (s *soak) lookAt(ctx context.Context, i int) (map[measure]float64, error) {
 	m := s.merchants[i]
 	values, err := ofProcess(m.now.cmd.Process.Pid)
@@ -76,7 +76,7 @@ func (s *soak) ofLedger(ctx context.Context) (map[measure]float64, error) {
 	values := map[measure]float64{}
 	if s.cluster != nil {
 		var log, tables, rows float64
-		err := s.books.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(size), 0) FROM pg_ls_waldir()),
+		err := s.ledger.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(size), 0) FROM pg_ls_waldir()),
 			(SELECT coalesce(sum(pg_total_relation_size(relid)), 0) FROM pg_stat_user_tables),
 			(SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables)`).Scan(&log, &tables, &rows)
 		values[wal], values[database], values[dead] = log, tables, rows

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// outcome is all that a soak has left in its folder.
+// outcome is everything a soak has written to its folder.
 type outcome struct {
 	meta    soakMeta
 	samples []sample
-	books   []*result
+	results []*result
 	trends  []trend
 	passed  bool
 }
 
-// readSoak reads what a soak has left, and judges it.
+// readSoak reads and judges the folder of a soak.
 func readSoak(folder string) (*outcome, error) {
 	o := &outcome{}
 	var err error
@@ -39,10 +39,10 @@ func readSoak(folder string) (*outcome, error) {
 		if err := json.Unmarshal(text, r); err != nil {
 			return nil, fmt.Errorf("%s: %w", database, err)
 		}
-		o.books = append(o.books, r)
+		o.results = append(o.results, r)
 		o.passed = o.passed && r.Verdict == "passed"
 	}
-	o.passed = o.passed && len(o.books) > 0
+	o.passed = o.passed && len(o.results) > 0
 	return o, nil
 }
 
@@ -67,7 +67,7 @@ func (o *outcome) publish(document string) error {
 
 func (o *outcome) length() string { return fmt.Sprintf("%.4g minutes", o.meta.Length/60) }
 
-// verdict is the word for all of it.
+// verdict returns the verdict in one word.
 func (o *outcome) verdict() string {
 	if o.passed {
 		return "PASSED"
@@ -75,7 +75,7 @@ func (o *outcome) verdict() string {
 	return "FAILED"
 }
 
-// table is the outcome as Markdown: what happened, and then a line for each trend.
+// table returns the outcome as Markdown: counts, then a line for each trend.
 func (o *outcome) table() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(&b, format+"\n", args...) }
@@ -89,7 +89,7 @@ func (o *outcome) table() string {
 		}
 	}
 	line("| looks at a process | %d, of which %d failed |", len(o.samples), failed)
-	for _, r := range o.books {
+	for _, r := range o.results {
 		line("| payments, %s | %d made, %d completed, %d granted, %d set aside with too little money |", r.Database, r.Payments, r.Completed, r.Granted, r.Review)
 		line("| trouble | %d faults of the service, %d of them webhooks that did not arrive; %d polls reported as ambiguous |",
 			sum(r.Faults), r.Faults["webhook dead-uri"], r.Reported.Ambiguous)
@@ -108,7 +108,7 @@ func (o *outcome) table() string {
 	return b.String()
 }
 
-// cells are a trend's line of the table.
+// cells returns a trend's line of the table.
 func (t trend) cells() []string {
 	as, name := func(v float64) string { return fmt.Sprintf("%.0f", v) }, string(t.Measure)
 	if full := map[measure]string{
@@ -132,7 +132,7 @@ func (t trend) cells() []string {
 	return []string{t.Of, name, as(t.Before), as(t.After), limit, as(t.Highest)}
 }
 
-// extras are figures without a bound: what is to grow, and how fast.
+// extras returns figures without a bound: growth that is expected, and its rate.
 func (o *outcome) extras() (all [][2]string) {
 	for _, of := range processes(o.samples) {
 		var first, last sample

@@ -18,7 +18,7 @@ import (
 	"sync"
 )
 
-// measure is something that a soak looks at.
+// measure is a quantity that a soak samples.
 type measure string
 
 const (
@@ -37,8 +37,8 @@ const (
 	granted    measure = "granted"  // payments since the beginning
 )
 
-// sample is one look at one process. What is true of a whole ledger is in the samples of
-// its first merchant.
+// sample is one sample of one process. Figures of a whole ledger are in the samples of its
+// first merchant.
 type sample struct {
 	At     float64             `json:"at"` // seconds since the beginning
 	Of     string              `json:"of"`
@@ -46,7 +46,7 @@ type sample struct {
 	Failed string              `json:"failed,omitempty"` // why there are no values
 }
 
-// recorder writes samples down, a line each, as they come.
+// recorder writes samples as they come, one a line.
 type recorder struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -63,10 +63,10 @@ func (r *recorder) add(line any) error {
 	return err
 }
 
-// procTicks is the unit of times in /proc, which is the same on all of Linux.
+// procTicks is the unit of times in /proc, the same on every Linux.
 const procTicks = 100
 
-// ofProcess reads what the system knows of a process. It is Linux alone that tells.
+// ofProcess reads a process's figures from /proc, which only Linux has.
 func ofProcess(pid int) (map[measure]float64, error) {
 	at := fmt.Sprintf("/proc/%d/", pid)
 	status, err := os.ReadFile(at + "status")
@@ -99,7 +99,7 @@ func ofProcess(pid int) (map[measure]float64, error) {
 	return values, errors.Join(userErr, systemErr)
 }
 
-// ask asks a merchant about itself.
+// ask requests a merchant's report about itself.
 func ask(ctx context.Context, socket string, ledger bool) (self, error) {
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -125,7 +125,7 @@ func ask(ctx context.Context, socket string, ledger bool) (self, error) {
 	return told, json.NewDecoder(response.Body).Decode(&told)
 }
 
-// sizes adds up files; one that is not there has no size.
+// sizes adds up file sizes; a missing file counts as 0.
 func sizes(paths ...string) (sum float64, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)

@@ -39,8 +39,8 @@ type soakMeta struct {
 
 const samplesFile = "samples.jsonl"
 
-// TestSoak is merchants that run on for a long time, with a service that fails now and
-// then, and nobody who kills. Without -soak it is a very short one.
+// TestSoak: merchants run for a long time against a service with occasional faults and no
+// kills, and leak nothing. Without -soak it runs for 2 s.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -137,12 +137,12 @@ func (s *soak) run() *result {
 	return r
 }
 
-// open begins the merchants, which tell about themselves.
+// open starts merchants that report about themselves.
 func (s *soak) open() {
 	s.begin(func() mutant { return soaking + mutant(filepath.Join(s.t.TempDir(), "self")) })
 }
 
-// live is the time of the soak.
+// live runs the soak.
 func (s *soak) live() {
 	ctx, cancel := context.WithTimeout(s.t.Context(), s.length)
 	defer cancel()
@@ -161,7 +161,7 @@ func (s *soak) live() {
 	all.Wait()
 }
 
-// each does something at once and then every so often.
+// each calls what at once and then at every interval.
 func (s *soak) each(ctx context.Context, every time.Duration, what func(context.Context, int) error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -176,7 +176,7 @@ func (s *soak) each(ctx context.Context, every time.Duration, what func(context.
 	}
 }
 
-// come lets customers come.
+// come starts customers at the profile's rate.
 func (s *soak) come(ctx context.Context) {
 	pace := time.NewTicker(time.Second / time.Duration(s.profile.Rate))
 	defer pace.Stop()
@@ -201,9 +201,9 @@ func (s *soak) come(ctx context.Context) {
 	}
 }
 
-// fail is what goes wrong in a minute: an answer in 200 is dropped, cut, late or refused,
-// and one webhook in four does not arrive, so that there is something to poll. Who got
-// no link may pay all the same, now and then.
+// fail sets the faults of a minute: one response in 200 is dropped, cut, late or refused,
+// and one webhook in four does not arrive, so that there is something to poll. Some
+// customers pay although they got no link.
 func (s *soak) fail(_ context.Context, minute int) error {
 	if minute%5 == 4 {
 		s.customers.payWithout(false)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// bound is what "it stays" means for a measure: the median of the last quarter is at most
-// factor times the median of the second quarter, and slack more. The first quarter is for
-// warming up. Where most is set no sample may be above it, and there is no trend.
+// bound defines "does not grow" for a measure: the median of the last quarter is at most
+// factor times the median of the second quarter plus slack. The first quarter is warm-up. If
+// most is set, no sample may exceed it, and no trend is computed.
 type bound struct {
 	of            measure
 	factor, slack float64
@@ -19,16 +19,16 @@ type bound struct {
 
 const mebibyte = 1 << 20
 
-// soakRemembered is what the inbox may keep in memory, of ids that it has seen: 5.1 MiB when
-// 65,536 are known. At the rate of a soak that takes more than two hours.
+// soakRemembered is the memory the inbox may use for known ids: 5.1 MiB for 65,536 of them,
+// a number that a soak takes more than two hours to reach.
 const soakRemembered = 5.1 * mebibyte
 
-// soakLog is what PostgreSQL keeps of its log in any case (min_wal_size): up to there files
-// are used again and never removed, so a burst once is a larger log for ever.
+// soakLog is the log that PostgreSQL always keeps (min_wal_size): files up to that size are
+// reused and never removed, so one burst enlarges the log permanently.
 const soakLog = 80 * mebibyte
 
-// bounds are on what must not grow while payments come evenly. Slack is for what comes in
-// steps: a segment of PostgreSQL's log, a run of the collector, calls under way.
+// bounds limit what must not grow under an even load. Slack covers what grows in steps: a
+// segment of PostgreSQL's log, a garbage collection, calls in flight.
 var bounds = []bound{
 	{of: resident, factor: 1.25},
 	{of: heap, factor: 1.25, slack: soakRemembered + mebibyte},
@@ -39,10 +39,10 @@ var bounds = []bound{
 	{of: oldest, most: 60},
 }
 
-// theService keeps every payment, for the books: its memory is to grow.
+// theService keeps every payment for the comparison, so its memory grows.
 const theService = "service"
 
-// trend is what became of one measure of one process.
+// trend is the development of one measure of one process.
 type trend struct {
 	Of            string
 	Measure       measure
@@ -52,8 +52,8 @@ type trend struct {
 	Bounded       bool
 }
 
-// trends judges all there are bounds for. ok tells that all looks succeeded, and that each
-// process was looked at in both quarters and is bounded.
+// trends judges all measures with bounds. ok reports whether every sample succeeded, and
+// whether each process was sampled in both quarters and stayed within its bounds.
 func trends(length float64, all []sample) (found []trend, ok bool) {
 	ok = len(all) > 0
 	for _, s := range all {
@@ -95,7 +95,7 @@ func (b bound) judge(length float64, all []sample, of string) trend {
 	return t
 }
 
-// processes are those that were looked at, by name, and the service at the end.
+// processes returns the names of the sampled processes, the service last.
 func processes(all []sample) (names []string) {
 	for _, s := range all {
 		if !slices.Contains(names, s.Of) {
@@ -117,7 +117,7 @@ func processes(all []sample) (names []string) {
 	return names
 }
 
-// values are those of a measure of a process, of a span of time.
+// values returns a measure's values for one process in a period.
 func values(all []sample, of string, m measure, from, to float64) (found []float64, any bool) {
 	for _, s := range all {
 		if v, has := s.Values[m]; has && s.Of == of && s.At >= from && s.At <= to {

@@ -45,8 +45,8 @@ func TestTorture(t *testing.T) {
 	}
 }
 
-// TestWires: one merchant whom nobody kills, and whose connections to PostgreSQL are cut and
-// stall. No restart makes good what one of these has stopped.
+// TestWires: one merchant loses no payment while its connections to PostgreSQL are cut and
+// stalled. It is never killed, so no restart repairs anything.
 func TestWires(t *testing.T) {
 	t.Parallel()
 	p := usual("postgres")
@@ -60,8 +60,8 @@ func TestWires(t *testing.T) {
 	assert.NotZero(t, r.Did[stalled])
 }
 
-// TestOnlyCreated: merchants who create every payment settle possible losses by their proof,
-// and no payment was behind one.
+// TestOnlyCreated: with Config.OnlyCreated, possible losses are settled by proof, and no
+// payment is lost behind one.
 func TestOnlyCreated(t *testing.T) {
 	t.Parallel()
 	p := usual("postgres")
@@ -72,7 +72,7 @@ func TestOnlyCreated(t *testing.T) {
 	assert.NotZero(t, r.Reported.Proven, "a report was settled")
 }
 
-// TestChannels: the same for merchants who use one channel only.
+// TestChannels: merchants that use only one channel pass as well.
 func TestChannels(t *testing.T) {
 	t.Parallel()
 	if racing.On {
@@ -93,7 +93,7 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestMutants: the campaign finds out each merchant that does it wrong, and says how.
+// TestMutants: the campaign finds every broken merchant and names what is wrong.
 func TestMutants(t *testing.T) {
 	t.Parallel()
 	if racing.On {

@@ -16,7 +16,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// troubled is the time of the plan.
+// troubled runs the plan.
 func (c *campaign) troubled() {
 	ctx, cancel := context.WithTimeout(c.t.Context(), c.length)
 	defer cancel()
@@ -39,7 +39,7 @@ func (c *campaign) troubled() {
 	c.sound()
 }
 
-// cause makes one trouble and returns when it is over.
+// cause carries out one event and returns when it is over.
 func (c *campaign) cause(e event) {
 	count := true
 	switch e.Kind {
@@ -76,10 +76,9 @@ func (c *campaign) cause(e event) {
 	}
 }
 
-// unaided is the time in which merchants who go on must put in order what they know of by
-// themselves, without a restart and before anybody asks them for anything. On PostgreSQL
-// a dead poller's answers are taken in after two minutes, which no campaign waits for: that
-// is for calm.
+// unaided waits until running merchants have handled every payment they know of, without a
+// restart or other outside help. On PostgreSQL a dead poller's responses are recovered after
+// two minutes, which is too long for this phase; calm covers them.
 func (c *campaign) unaided() {
 	if c.profile.Mutant != "" && c.profile.Mutant != idle {
 		return
@@ -99,8 +98,8 @@ func (c *campaign) unaided() {
 	}
 }
 
-// neglected are the payments that are paid, that the ledger has or ought to have, and that
-// nobody hands over or asks for.
+// neglected returns the paid payments that the merchants know of or should know of, and do
+// not work on.
 func neglected(l ledgers, service []mockserver.Payment, told func(id string) string) (all []finding) {
 	for _, p := range service {
 		if p.Status != mockserver.StatusComplete && p.Status != mockserver.StatusProgress {
@@ -114,9 +113,9 @@ func neglected(l ledgers, service []mockserver.Payment, told func(id string) str
 	return all
 }
 
-// calm ends the trouble: no faults, all merchants stopped cleanly and begun again. What
-// only waits for the clock (a lease, the next try, the silence of a dead poller) has
-// waited long enough: as if three minutes had passed while nobody ran.
+// calm ends all faults and restarts the merchants cleanly. Leases, retry times and the
+// heartbeats of dead pollers are moved back by three minutes, so that nothing waits for the
+// clock.
 func (c *campaign) calm() {
 	c.check(c.service.trouble(mockserver.Faults{}))
 	for _, m := range c.merchants {
@@ -138,10 +137,10 @@ func (c *campaign) calm() {
 	c.settle()
 }
 
-// openReader reads along with the merchant.
+// openReader opens SQLite's ledger for reading while the merchant writes.
 func (c *campaign) openReader() {
 	var err error
-	c.books, err = sql.Open("sqlite", "file:"+c.path+"?mode=ro&_pragma=busy_timeout(5000)")
+	c.ledger, err = sql.Open("sqlite", "file:"+c.path+"?mode=ro&_pragma=busy_timeout(5000)")
 	require.NoError(c.t, err)
-	c.t.Cleanup(func() { require.NoError(c.t, c.books.Close()) })
+	c.t.Cleanup(func() { require.NoError(c.t, c.ledger.Close()) })
 }

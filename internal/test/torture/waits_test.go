@@ -14,16 +14,15 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
-// longest is how long a payment may wait that is paid and whose id a merchant must know,
-// while the database is there. Everything that a campaign does to merchants is over far
-// sooner: leases are 1.5 s (and 20 s at most where the server has to find out that a
-// process stands still in a transaction), pauses 3 s, backoffs 15 s, reconciliations come
-// every 10 to 13 s. What it leaves out: an answer that only the poll journal of a killed
-// process holds. That payment's id is not known until the process has been silent for two
-// minutes.
+// longest is how long a paid payment with a known id may wait while the database is
+// available. All that a campaign does to merchants ends far sooner: leases last 1.5 s (20 s
+// at most where the server must detect a process stuck in a transaction), pauses 3 s,
+// backoffs 15 s, and reconciliations run every 10 to 13 s. Not counted: a response that only
+// the poll journal of a killed process holds, whose id is unknown until that process has
+// been silent for two minutes.
 const longest = time.Minute
 
-// waits are the payments that are paid and that nobody has dealt with, and how long.
+// waits are the paid payments that are not handled yet, with their waiting times.
 type waits struct {
 	mu    sync.Mutex
 	until time.Time // what is counted until now
@@ -58,8 +57,8 @@ func (c *campaign) watch(ctx context.Context) {
 	}
 }
 
-// countWaits adds the time since the last look to each payment that waits, if the database
-// was there. A look that fails says that it was not.
+// countWaits adds the time since the last call to each waiting payment if the database was
+// available. A failed read means that it was not.
 func (c *campaign) countWaits(ctx context.Context) {
 	w := &c.waits
 	w.mu.Lock()
@@ -96,13 +95,13 @@ func (w *waits) add(id string, passed, limit time.Duration, how string) {
 	}
 }
 
-// stagesOf reads where payments stand.
+// stagesOf reads the stages of payments.
 func (c *campaign) stagesOf(ctx context.Context, ids []string) (map[string]inbox.Stage, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	stages := map[string]inbox.Stage{}
 	for some := range slices.Chunk(ids, 500) {
-		rows, err := c.books.QueryContext(ctx, `SELECT payment_id, stage FROM depositpay_payments WHERE payment_id IN ('`+strings.Join(some, "', '")+`')`)
+		rows, err := c.ledger.QueryContext(ctx, `SELECT payment_id, stage FROM depositpay_payments WHERE payment_id IN ('`+strings.Join(some, "', '")+`')`)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +121,7 @@ func (c *campaign) stagesOf(ctx context.Context, ids []string) (map[string]inbox
 	return stages, nil
 }
 
-// tooLate are the payments that have waited too long until now, and the longest wait.
+// tooLate returns the payments that have waited too long so far, and the longest wait.
 func (w *waits) tooLate() ([]finding, time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"github.com/depositpay/depositpay-go/internal/test/pgwire"
 )
 
-// wires are the merchants' connections to PostgreSQL, which can be cut and can stall.
+// wires cuts and stalls the merchants' connections to PostgreSQL.
 type wires struct {
 	mu      sync.Mutex
 	strikes []*strike
 	struck  []span // when, for those that may be blamed on it
 }
 
-// strike is what happens to one of the next messages.
+// strike is a fault for one of the next messages.
 type strike struct {
 	left   int // messages until it is the one
 	action pgwire.Action
@@ -41,8 +41,8 @@ func (w *wires) hook(pgwire.Message) pgwire.Action {
 	return next.action
 }
 
-// stuck is how long a merchant may notice a strike. One whose connection stalls waits for
-// the longest of its own limits.
+// stuck returns how long a strike may affect a merchant. After a stall that is the longest
+// of the merchant's own timeouts.
 func stuck(a pgwire.Action) time.Duration {
 	if a == pgwire.Stall {
 		return 30 * time.Second
@@ -50,7 +50,7 @@ func stuck(a pgwire.Action) time.Duration {
 	return time.Second
 }
 
-// strike does it to the n-th message from now on, and reports whether there was one in time.
+// strike hits the n-th message from now on and reports whether it came in time.
 func (w *wires) strike(n int, action pgwire.Action) bool {
 	s := &strike{left: n, action: action, done: make(chan struct{})}
 	w.mu.Lock()
@@ -70,7 +70,7 @@ func (w *wires) strike(n int, action pgwire.Action) bool {
 	return i < 0
 }
 
-// wereStruck reports whether a connection was struck in that time.
+// wereStruck reports whether a connection was hit in that period.
 func (w *wires) wereStruck(in span) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

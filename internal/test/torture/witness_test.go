@@ -35,10 +35,10 @@ func (p poll) String() string {
 	return fmt.Sprintf("poll %d at %s (fault %q)", p.n, clock(p.at), p.fault)
 }
 
-// witness stands at the service's door and knows all polls and what became of their
-// answers, so that what the merchants say of them can be held against something. A poll
-// gets a number as a parameter, by which the service's log tells it from the others. Each
-// process of a merchant has an address of its own; see addressOf.
+// witness is an HTTP handler in front of the service that records all polls and what became
+// of their responses, to check the merchants' reports against. It numbers each poll by a
+// query parameter, which identifies the poll in the service's log. Each merchant process
+// uses an address of its own; see addressOf.
 type witness struct {
 	service http.Handler
 	mu      sync.Mutex
@@ -66,7 +66,7 @@ func (w *witness) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	w.service.ServeHTTP(to, r)
 }
 
-// ask takes note of the id of a confirm: a merchant writes an id down before that.
+// ask records the id of a confirm: a merchant stores an id before confirming it.
 func (w *witness) ask(r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -84,7 +84,7 @@ func (w *witness) ask(r *http.Request) {
 	w.asked[named.ID] = true
 }
 
-// confirmed reports whether a merchant has asked the service about the id.
+// confirmed reports whether a merchant has confirmed the id.
 func (w *witness) confirmed(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,10 +98,11 @@ const (
 	processPrefix = "/process-"
 )
 
-// addressOf is the service's address for the n-th process of a merchant, counted from 0.
+// addressOf returns the service's address for the n-th process of a merchant, counted from
+// 0.
 func addressOf(service string, n int) string { return service + processPrefix + strconv.Itoa(n) }
 
-// read takes what the service's log has of polls. The log forgets: read it often.
+// read copies the polls from the service's log. The log is bounded: call read often.
 func (w *witness) read(log []mockserver.Request) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,8 +135,8 @@ func (w *witness) count() int {
 	return len(w.polls)
 }
 
-// first are the first n polls, in the order in which they came, without a last one that is
-// under way. One that the log forgot before it was read is an error.
+// first returns the first n polls in order of arrival, without a last one that is still
+// running. A poll that fell out of the log before it was read is an error.
 func (w *witness) first(n int) ([]poll, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +152,7 @@ func (w *witness) first(n int) ([]poll, error) {
 	return polls, nil
 }
 
-// of is the poll that completed a payment, if one did.
+// of returns the poll that completed a payment, if one did.
 func (w *witness) of(payment string) (poll, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,8 +163,8 @@ func (w *witness) of(payment string) (poll, bool) {
 	return w.polls[i], true
 }
 
-// told are the payment ids that a merchant must know: by a webhook that it answered, or by
-// an order whose link it gave out.
+// told holds the payment ids that a merchant must know: from a webhook that it answered, or
+// from an order whose link it returned.
 type told struct {
 	mu  sync.Mutex
 	ids map[string][]telling
@@ -183,7 +184,7 @@ func (k *told) add(id, by string, counts func() bool) {
 	k.ids[id] = append(k.ids[id], telling{by, counts})
 }
 
-// by is how the id came to be known; "" if nobody can know it.
+// by returns how the id became known, or "" if nobody can know it.
 func (k *told) by(id string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -195,14 +196,14 @@ func (k *told) by(id string) string {
 	return ""
 }
 
-// span is a time, with its ends.
+// span is a period, ends included.
 type span struct{ from, to time.Time }
 
 func (s span) length() time.Duration { return s.to.Sub(s.from) }
 
 func (s span) overlaps(other span) bool { return !s.from.After(other.to) && !other.from.After(s.to) }
 
-// wasAway reports whether the database was away in that time, or had just come back.
+// wasAway reports whether the database was unavailable in that period or had just come back.
 func (c *campaign) wasAway(in span) bool {
 	const settling = 2 * time.Second
 	c.mu.Lock()

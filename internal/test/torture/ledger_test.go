@@ -25,10 +25,10 @@ type row struct {
 	source inbox.Channel
 }
 
-// effect is what a handler has granted.
+// effect is a grant written by the handler.
 type effect struct{ identifier, product, amount string }
 
-// effectOf is what a payment is to be granted as.
+// effectOf returns the grant that p must lead to.
 func effectOf(p mockserver.Payment) effect {
 	return effect{p.Identifier, p.GameProduct, strconv.FormatInt(p.PaidAmount, 10)}
 }
@@ -41,7 +41,7 @@ type line struct {
 	outcome      string
 }
 
-// ledgers are the merchant's books.
+// ledgers are the merchant's tables.
 type ledgers struct {
 	payments map[string]row
 	effects  map[string][]effect
@@ -49,13 +49,13 @@ type ledgers struct {
 	came     map[string]bool // see readCame
 }
 
-// read reads the merchant's books as they are at one moment.
+// read reads the merchant's tables in one snapshot.
 func (c *campaign) read() ledgers {
 	options := &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
 	if c.cluster == nil {
 		options = nil // every transaction of SQLite's is one moment
 	}
-	tx, err := c.books.BeginTx(c.t.Context(), options)
+	tx, err := c.ledger.BeginTx(c.t.Context(), options)
 	require.NoError(c.t, err)
 	defer func() { _ = tx.Rollback() }()
 	l := ledgers{payments: map[string]row{}, effects: map[string][]effect{}}
@@ -99,7 +99,7 @@ func (c *campaign) query(from queryer, query string, each func(scan func(...any)
 	require.NoError(c.t, rows.Close())
 }
 
-// wrong is what may be wrong with a payment.
+// wrong is a kind of finding.
 type wrong string
 
 const (
@@ -111,7 +111,7 @@ const (
 	late          wrong = "late"
 )
 
-// finding is a payment that breaks a promise, a poll or a report that does.
+// finding is a payment, poll or report that breaks a promise.
 type finding struct {
 	Kind wrong  `json:"kind"`
 	ID   string `json:"payment_id,omitempty"`
@@ -122,17 +122,17 @@ type finding struct {
 	poll *poll // whose lost response was not reported
 }
 
-// verdict is the books compared.
+// verdict is the result of a comparison.
 type verdict struct {
 	findings  []finding
-	missing   []mockserver.Payment // complete, and the merchant's books know nothing of them
+	missing   []mockserver.Payment // complete, and not in the merchant's ledger
 	completed int
 	granted   int
 	review    int
 	stages    map[inbox.Stage]int
 }
 
-// compare holds the merchant's books against the service's.
+// compare compares the merchant's ledger with the service's payments.
 func compare(service []mockserver.Payment, l ledgers) verdict {
 	v := verdict{stages: map[inbox.Stage]int{}}
 	known := map[string]bool{}
@@ -156,7 +156,7 @@ func (v *verdict) add(kind wrong, id, why string) {
 	v.findings = append(v.findings, finding{Kind: kind, ID: id, Why: why})
 }
 
-// payment is one payment of the service's. To be granted it is complete, and has brought
+// payment compares one payment of the service. A grant needs a COMPLETE payment that brought
 // at least its price.
 func (v *verdict) payment(p mockserver.Payment, l ledgers) {
 	r, inLedger := l.payments[p.ID]
@@ -189,7 +189,7 @@ func (v *verdict) payment(p mockserver.Payment, l ledgers) {
 	}
 }
 
-// settle waits until the books agree or nothing changes any more.
+// settle waits until the ledgers agree or nothing changes any more.
 func (c *campaign) settle() {
 	patience := 20 * time.Second
 	if c.profile.Mutant != "" {
@@ -223,7 +223,7 @@ func (c *campaign) settle() {
 	})
 }
 
-// TestPlan: the plan is a function of its arguments.
+// TestPlan: the plan depends only on its arguments.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	p := newPlan(7, time.Minute, usual("postgres"))
@@ -246,7 +246,7 @@ func TestPlan(t *testing.T) {
 	assert.GreaterOrEqual(t, len(ten[restarted]), 10)
 }
 
-// TestCompare: what is wrong with books is found, and called by its name.
+// TestCompare: every difference between the ledgers is found and has the right kind.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	const complete, progress, created = mockserver.StatusComplete, mockserver.StatusProgress, mockserver.StatusCreated
@@ -299,7 +299,7 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, []finding{{Kind: unverified, ID: "q", Why: "the service has no such payment"}}, v.findings)
 }
 
-// TestPublish: the figures go between the marks, and nowhere else.
+// TestPublish: the figures replace the text between the marks and nothing else.
 func TestPublish(t *testing.T) {
 	t.Parallel()
 	r := &result{Database: "SQLite 3", Verdict: "passed", Payments: 12}
