@@ -21,13 +21,13 @@ const (
 	maxExp    = 3   // digits of an exponent
 )
 
-// Amount is an exact sum of money in the service's own unit (the interface names no
+// Amount is an exact amount of money in the service's own unit (the interface names no
 // currency). It is never a float64. The zero value is 0. Amounts of equal value are
 // equal under ==. The significant digits fit an int64, up to 18 of them decimals.
 //
-// It encodes as a JSON number, whole sums without fraction and exponent, and
-// decodes from a JSON number or from a string that holds one. Anything that would
-// not be exact is refused: nothing is rounded.
+// It encodes as a JSON number, whole amounts without fraction and exponent, and decodes
+// from a JSON number or from a string that holds one. A number that does not fit exactly is
+// an error: nothing is rounded.
 type Amount struct {
 	coef  int64 // value × 10^scale; its last digit is not 0 where scale > 0
 	scale uint8
@@ -120,7 +120,7 @@ type digits struct {
 	exponent int // value = coef × 10^exponent
 }
 
-// add appends digit c, which stands decimals (0 or 1) places behind the point.
+// add appends digit c; decimals is 1 if it follows the decimal point, else 0.
 func (d *digits) add(c byte, decimals int) {
 	d.exponent -= decimals
 	if c == 0 {
@@ -180,7 +180,7 @@ var pow10 = func() (p [maxScale + 1]int64) {
 	return p
 }()
 
-// Int64 returns the amount as a whole number; of one with a fraction it returns 0 and false.
+// Int64 returns a whole amount; for an amount with a fraction it returns 0 and false.
 func (a Amount) Int64() (n int64, ok bool) {
 	if a.scale > 0 {
 		return 0, false
@@ -194,7 +194,7 @@ func (a Amount) IsZero() bool { return a.coef == 0 }
 // Sign returns -1, 0 or +1.
 func (a Amount) Sign() int { return cmp.Compare(a.coef, 0) }
 
-// Cmp returns -1, 0 or +1 as a is below, equal to or above b.
+// Cmp returns -1, 0 or +1 if a is less than, equal to or greater than b.
 func (a Amount) Cmp(b Amount) int {
 	// The whole parts decide, or else the fractions on a common scale: a fraction has
 	// at most 18 digits, so it fits an int64. Both parts carry the sign.
@@ -236,7 +236,7 @@ func (a Amount) append(dst []byte) []byte {
 func (a Amount) MarshalJSON() ([]byte, error) { return a.append(nil), nil }
 
 // UnmarshalJSON reads a JSON number, or a JSON string that holds one, exactly.
-// null is refused: an absent sum is not 0.
+// null is an error: an absent amount is not 0.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
 	parsed, err := amountFromJSON(raw)
 	if err == nil {

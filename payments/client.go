@@ -18,8 +18,8 @@ type Client struct {
 	checkout string
 }
 
-// New checks cfg and returns a Client. It sends nothing. Errors are *ValidationError
-// and name the field.
+// New validates cfg and returns a Client. It sends nothing. Errors are *ValidationError and
+// name the field.
 func New(cfg Config) (*Client, error) {
 	if err := transport.ValidateTokens(cfg.Token, cfg.TokenSource, true); err != nil {
 		return nil, configError(err)
@@ -83,8 +83,8 @@ func upper(codes, defaults []string) []string {
 }
 
 // CheckoutURL returns the address of the page where the customer pays payToken:
-// Config.CheckoutURL + "/" + payToken (interface §1). It is an error if
-// Config.CheckoutURL was not set.
+// Config.CheckoutURL + "/" + payToken (interface §1). It fails if Config.CheckoutURL is
+// empty.
 func (c *Client) CheckoutURL(payToken uuid.UUID) (string, error) {
 	if c.checkout == "" {
 		return "", &ValidationError{"CheckoutURL", "Config.CheckoutURL", "was not set; New needs it to make checkout links"}
@@ -95,6 +95,6 @@ func (c *Client) CheckoutURL(payToken uuid.UUID) (string, error) {
 	return c.checkout + "/" + payToken.String(), nil
 }
 
-// CloseIdleConnections closes the pooled connections that carry no request. The
-// Client stays usable.
+// CloseIdleConnections closes pooled connections that are not in use. The Client
+// stays usable.
 func (c *Client) CloseIdleConnections() { c.caller.Transport.CloseIdleConnections() }

@@ -22,18 +22,18 @@ var opCreate = &transport.Op{
 type CreateRequest struct {
 	// Title is shown to the customer. Required.
 	Title string
-	// Identifier is the merchant's own key; the record brings it back verbatim. Required.
-	// Give every order its own, so that a payment can be matched to it.
+	// Identifier is the merchant's own key, which the record returns verbatim. Required. Use a
+	// different one for each order, so that a payment can be matched to it.
 	Identifier string
-	// Icon is shown on the checkout page: a URL that begins with https://, or empty.
+	// Icon is shown on the checkout page: a URL beginning with https://, or empty.
 	Icon string
-	// Amount is the sum to pay. The zero Amount sends none: the customer then enters one.
+	// Amount is the amount due. If it is 0, the customer enters an amount.
 	Amount Amount
-	// Items are shown to the customer and come back in Metadata.Items.
+	// Items are shown to the customer and returned in Metadata.Items.
 	Items []Item
 }
 
-// Created is the answer to Create.
+// Created is the response to Create.
 type Created struct {
 	// PayToken is the payment's id: Payment.ID, the webhook's payment_id.
 	PayToken uuid.UUID
@@ -43,9 +43,8 @@ type Created struct {
 
 // Create creates a payment (POST /payments, interface §4.1).
 //
-// A request that breaks a rule of the interface is not sent: the error is a
-// *ValidationError. If the answer may have been lost the error is ErrAmbiguous; Create
-// does not try again by itself then.
+// An invalid request is not sent: the error is a *ValidationError. If the response may have
+// been lost, the error is ErrAmbiguous, and Create does not retry.
 func (c *Client) Create(ctx context.Context, req CreateRequest) (Created, error) {
 	if err := req.Validate(); err != nil {
 		return Created{}, err
@@ -72,7 +71,7 @@ func (d *decoder) created(object []byte) (Created, error) {
 			continue
 		}
 		if found {
-			return Created{}, &fieldError{name, "stands twice: the answer is ambiguous"}
+			return Created{}, &fieldError{name, "occurs twice: the answer is ambiguous"}
 		}
 		var err error
 		if created.PayToken, err = uuidFromJSON(raw); err != nil {

@@ -23,18 +23,18 @@ func isRecord(name string) bool {
 // decoder reads records of one deployment.
 type decoder struct {
 	gameField string
-	// clean removes the token from fields that the SDK does not know: a broken service
-	// might echo it, and callers print what they do not know.
+	// clean removes the token from unknown fields: a broken service might echo it there, and
+	// callers print unknown fields.
 	clean func([]byte) []byte
 }
 
-// fieldError says which field of an answer is wrong, never its value.
+// fieldError names the invalid field of a response, never its value.
 type fieldError struct{ field, reason string }
 
 func (e *fieldError) Error() string { return "field " + e.field + " " + e.reason }
 
-// payment reads a record. What decides about money (id, identifier, status, method,
-// paid_amount) must be readable; anything else that is not goes to Extra as it came.
+// payment reads a record. The fields that decide about money (id, identifier, status,
+// method, paid_amount) must be readable; any other unreadable field goes to Extra.
 func (d *decoder) payment(object []byte) (Payment, error) {
 	var p Payment
 	var seen fieldSet
@@ -43,12 +43,12 @@ func (d *decoder) payment(object []byte) (Payment, error) {
 		f, known := paymentFields[name]
 		switch {
 		case name == "error" || name == "error_msg":
-			continue // the answer's, and null: with an error there is no record
+			continue // null: wire.Read returns no record next to an error
 		case !known:
 			p.Extra = d.keep(p.Extra, name, raw)
 			continue
 		case !seen.add(f):
-			return Payment{}, &fieldError{name, "stands twice: the record is ambiguous"}
+			return Payment{}, &fieldError{name, "occurs twice: the record is ambiguous"}
 		case wire.IsNull(raw):
 			continue
 		}

@@ -25,29 +25,29 @@ var (
 	}
 )
 
-// DeliveryStatus is the state of a webhook delivery (interface §2.4). It is an open
-// set: a value not named here passes through unchanged.
+// DeliveryStatus is the state of a webhook delivery (interface §2.4). Values other than
+// these constants are passed through unchanged.
 type DeliveryStatus string
 
-// Delivery statuses. The interface names delivered and failed; DeliveryPending is
-// this project's word for one that still has attempts to come.
+// Delivery statuses. The interface names delivered and failed. DeliveryPending is this
+// project's name for a delivery with attempts left.
 const (
 	DeliveryPending   DeliveryStatus = "pending"
 	DeliveryDelivered DeliveryStatus = "delivered"
 	DeliveryFailed    DeliveryStatus = "failed"
 )
 
-// Delivery is a webhook delivery. The interface does not show its fields (§2.4,
-// §4.7): Status is what every deployment can be expected to have, the rest is read
-// where it is there, and what is not known stands in Extra.
+// Delivery is a webhook delivery. The interface does not document its fields (§2.4, §4.7):
+// expect Status from every deployment and the other fields from some. Unknown fields are in
+// Extra.
 type Delivery struct {
-	// PaymentID is the payment it is about; uuid.Nil if the answer did not say.
+	// PaymentID is the payment's id; uuid.Nil if the response has none.
 	PaymentID uuid.UUID
-	// WebhookID is the value of X-Webhook-ID, if the answer had it.
+	// WebhookID is the value of X-Webhook-ID, if the response has it.
 	WebhookID string
-	// Status is empty if the answer had none.
+	// Status is empty if the response has none.
 	Status DeliveryStatus
-	// Attempts is how many were made; at most 10 an event (§6.4).
+	// Attempts is the number of attempts so far, at most 10 per event (§6.4).
 	Attempts int64
 	// LastAttemptAt and NextAttemptAt are in UTC; the zero time if unknown or none.
 	LastAttemptAt, NextAttemptAt time.Time
@@ -65,8 +65,8 @@ func (c *Client) WebhookStatus(ctx context.Context, payToken uuid.UUID) (Deliver
 // ResendWebhook asks the service to send the webhook of a payment again (POST
 // /callback/webhook/resend, interface §4.7). For a payment that is already COMPLETE
 // the service marks the delivery delivered and sends nothing (§6.5): use Confirm then.
-// If the answer may have been lost the error is ErrAmbiguous; a second webhook is
-// harmless to a receiver that dedupes by payment_id.
+// If the response may have been lost, the error is ErrAmbiguous. A second webhook is
+// harmless to a receiver that drops duplicates by payment_id.
 func (c *Client) ResendWebhook(ctx context.Context, payToken uuid.UUID) (Delivery, error) {
 	return c.delivery(ctx, opResend, "", payTokenJSON(payToken), payToken)
 }
@@ -109,8 +109,8 @@ func (c *Client) readDelivery(op *transport.Op, reply api.Reply, payToken uuid.U
 	return d, nil
 }
 
-// deliveryField reports whether it could read the field; there is no money in it, so
-// what it cannot read is kept, not refused.
+// deliveryField reports whether it could read the field. A delivery is not about money, so
+// an unreadable field goes to Extra instead of failing the call.
 func (d *decoder) deliveryField(out *Delivery, name string, raw []byte) (ok bool) {
 	var err error
 	switch name {

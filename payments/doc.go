@@ -1,6 +1,6 @@
-// Package payments is the typed client of a service that confirms bank deposits:
-// create a payment, send the customer to its checkout page, and learn that it was
-// paid, by polling or by webhook.
+// Package payments is the typed client of a service that confirms bank deposits. Create a
+// payment, send the customer to its checkout page, and find out by polling or by webhook
+// when it is paid.
 //
 // # First use
 //
@@ -14,61 +14,60 @@
 //	})
 //	link, err := client.CheckoutURL(created.PayToken)
 //
-// A Client starts no goroutine and needs no closing. It is safe for concurrent use;
-// one for each application token is enough.
+// A Client starts no goroutine and needs no Close. It is safe for concurrent use; create
+// one for each application token.
 //
-// # Two ways to learn of a payment
+// # Receiving payments
 //
-// [Client.Next] is a poll: each call completes one waiting payment and returns it.
-// It is a destructive read without an acknowledgement, so what it returns must be
-// kept before it is called again. Package poller does that in a loop.
+// [Client.Next] is a poll: each call completes one waiting payment and returns it. It is a
+// destructive read without an acknowledgement, so store the payment before you call Next
+// again. Package poller does that in a loop.
 //
 // [Client.Confirm] verifies the payment that a webhook named. The webhook itself is
-// unsigned and proves nothing. Package webhook is the receiving handler.
+// unsigned and proves nothing. Package webhook provides the HTTP handler.
 //
 // # Money
 //
-// An [Amount] is exact. Compare PaidAmount with what was asked for, with
-// [Amount.Cmp] or ==, before granting anything; a completed payment of amount 0
-// occurs and is not money.
+// An [Amount] is exact. Before granting anything, compare PaidAmount with the amount due by
+// [Amount.Cmp] or ==. A completed payment of amount 0 occurs; it is not money.
 //
 // # Errors
 //
-// Every failed call returns an [*Error] with operation, code, message and HTTP
-// status, or a [*ValidationError] if nothing was sent because the request itself is
-// wrong. Ask behaviour with errors.Is and [SafeToRetry]:
+// Every failed call returns an [*Error] with operation, code, message and HTTP status, or a
+// [*ValidationError] if the request is invalid and was not sent. Test errors with errors.Is
+// and [SafeToRetry]:
 //
 //	p, err := client.Next(ctx)
 //	switch {
 //	case err == nil:
 //		keep(p)
 //	case errors.Is(err, payments.ErrNoProcessedPayment):
-//		// nothing waits
+//		// no payment is waiting
 //	case errors.Is(err, payments.ErrAmbiguous):
-//		// a payment may be complete that nobody holds: confirm the ids you know
+//		// a completed payment may be lost: confirm the ids you know
 //	}
 //
-// What is tried again, by itself, and what never:
+// Automatic retries:
 //
 //	                        Create  Next  Confirm  WebhookStatus  ResendWebhook
-//	surely not sent         yes     yes   yes      yes            yes
+//	request not sent        yes     yes   yes      yes            yes
 //	429, 503 + Retry-After  yes     yes   yes      yes            yes
-//	answer may be lost      no      no    yes      yes            no
+//	response may be lost    no      no    yes      yes            no
 //
-// The last row is a timeout, a reset, a cut body or another 5xx. A "no" gives
-// [ErrAmbiguous] at once. net/http's own silent re-sending of a GET is kept off.
-// Intermediaries between this process and the service may still repeat a GET; point
-// BaseURL past those that do.
+// The last row covers timeouts, resets, truncated bodies and other 5xx. Where it says "no",
+// the call returns [ErrAmbiguous] at once. The client also prevents net/http from re-sending
+// a GET. Proxies between this process and the service may still repeat a GET; set BaseURL to
+// an address that bypasses them.
 //
 // # Secrets
 //
-// The token can be replaced while the program runs: see [Config.TokenSource].
+// To replace the token while the program runs, use [Config.TokenSource].
 //
-// The API token is added to a request below the line that errors, logs, middleware
-// and traces can see, and taken out of anything a peer may echo. Config.Transport is
-// below that line; put instrumentation into Config.Middleware.
+// The client adds the API token to a request below Config.Middleware, so errors, logs,
+// middleware and traces never see it, and redacts it from anything the service echoes.
+// Config.Transport does see the token; put instrumentation into Config.Middleware.
 //
-// # The sign §
+// # Section references
 //
 // §4.2 is section 4.2 of the service's interface:
 // https://github.com/depositpay/depositpay-go/blob/main/docs/interface.md

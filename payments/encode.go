@@ -11,8 +11,8 @@ import (
 	"github.com/depositpay/depositpay-go/internal/wire"
 )
 
-// MarshalJSON writes the record in the interface's words, flat, with Extra in it. A
-// nil ID, an empty status and the like are left out, as they were in the record.
+// MarshalJSON writes the flat record with the interface's field names, Extra included.
+// Empty fields are omitted.
 func (p Payment) MarshalJSON() ([]byte, error) {
 	o := object{}
 	if p.ID != uuid.Nil {
@@ -32,8 +32,8 @@ func (p Payment) MarshalJSON() ([]byte, error) {
 	return o.close(), nil
 }
 
-// UnmarshalJSON reads a flat record with the field name game_product, with the
-// tolerance and the checks that Next and Confirm have. Unlike them it takes any status.
+// UnmarshalJSON reads a flat record with the field name game_product. It is as strict as
+// Next and Confirm, except that it accepts any status.
 func (p *Payment) UnmarshalJSON(raw []byte) error {
 	raw = wire.Trim(raw)
 	if !json.Valid(raw) || !wire.IsObject(raw) {
@@ -62,7 +62,7 @@ func (m *Metadata) object() object {
 	o.optional(defaultGameField, m.GameProduct)
 	extra := m.Extra
 	if other, taken := extra[defaultGameField]; taken && m.GameProduct != "" {
-		// The deployment's own field has another name, and this one is a stranger.
+		// The deployment's own field has another name; this one is unrelated.
 		extra = maps.Clone(extra)
 		delete(extra, defaultGameField)
 		extra["_"+defaultGameField] = other
@@ -71,7 +71,7 @@ func (m *Metadata) object() object {
 	return o
 }
 
-// MarshalJSON writes the item in the interface's words.
+// MarshalJSON writes the item with the interface's field names.
 func (i Item) MarshalJSON() ([]byte, error) { return i.encode(), nil }
 
 func (i *Item) encode() []byte {
@@ -81,7 +81,7 @@ func (i *Item) encode() []byte {
 	return o.close()
 }
 
-// object is a JSON object in the making; empty until it has a member.
+// object is a JSON object under construction; empty until it has a member.
 type object []byte
 
 func (o *object) raw(name string, value []byte) {
@@ -102,8 +102,7 @@ func (o *object) optional(name, value string) {
 	}
 }
 
-// extra adds the fields that have no place of their own, sorted, so that equal
-// payments encode alike.
+// extra adds the unknown fields in sorted order, so that equal payments encode equally.
 func (o *object) extra(fields map[string]json.RawMessage) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if value := fields[name]; len(value) > 0 {

@@ -12,15 +12,14 @@ import (
 
 // Errors of every operation, tested with errors.Is.
 var (
-	// ErrAmbiguous: the service may have acted and its answer may be lost (timeout,
-	// reset, cut body, 5xx). Whether calling again is safe depends on the operation: ask
+	// ErrAmbiguous: the service may have acted, but its response was lost (timeout, reset,
+	// truncated body, 5xx). Whether it is safe to call again depends on the operation; see
 	// SafeToRetry.
 	ErrAmbiguous = api.ErrAmbiguous
-	// ErrUndecodable: a complete answer arrived that cannot be read; Error.Raw has it.
+	// ErrUndecodable: a complete response arrived but cannot be decoded; Error.Raw holds it.
 	ErrUndecodable = api.ErrUndecodable
-	// ErrTokenRefused: the service does not accept the API token (HTTP 401, HTTP 403 with an
-	// error of the service, or one of the codes of Config.TokenErrorCodes). Trying again with the
-	// same token will not help.
+	// ErrTokenRefused: the service rejects the API token (HTTP 401, HTTP 403 with an error of
+	// the service, or one of Config.TokenErrorCodes). Retrying with the same token is useless.
 	ErrTokenRefused = api.ErrTokenRefused
 	// ErrTokenSource: Config.TokenSource failed, panicked or returned no usable token. Nothing
 	// was sent.
@@ -37,18 +36,18 @@ type Error struct {
 	Code string
 	// Message is the service's text for people; it may be empty.
 	Message string
-	// HTTPStatus is the status of the last complete answer; 0 if there was none. The
+	// HTTPStatus is the status of the last complete response; 0 if there was none. The
 	// service's own errors usually come with 200.
 	HTTPStatus int
-	// PayToken is the payment that the call named; uuid.Nil for Create and Next.
+	// PayToken is the payment given to the call; uuid.Nil for Create and Next.
 	PayToken uuid.UUID
-	// Attempts is how often the request was tried.
+	// Attempts is the number of attempts.
 	Attempts int
-	// RetryAfter is what the service asked for with 429 or 503; it may be absurdly long.
+	// RetryAfter is the service's Retry-After with 429 or 503; it may be absurdly long.
 	RetryAfter time.Duration
-	// Raw is the body, or what arrived of it, where it was not understood; at most
-	// Config.MaxBodyBytes, with the token removed. Keep it: it may be all that is known
-	// of a completed payment.
+	// Raw is the received part of a body that could not be decoded: at most
+	// Config.MaxBodyBytes, with the token removed. Store it: it may be the only trace of a
+	// completed payment.
 	Raw []byte
 
 	failure *api.Failure
@@ -63,7 +62,7 @@ func newError(f *api.Failure, payToken uuid.UUID) *Error {
 	}
 }
 
-// Error says what happened to which payment, and what to do next.
+// Error returns what happened, to which payment, and what to do next.
 func (e *Error) Error() string {
 	if e.failure == nil {
 		return "payments: " + e.Op + ": " + e.Code
@@ -78,13 +77,13 @@ func (e *Error) subject() string {
 	return e.PayToken.String()
 }
 
-// Is answers for the Err… variables of this package.
+// Is supports errors.Is with the Err… variables of this package.
 func (e *Error) Is(target error) bool {
 	return target == e.is && target != nil || e.failure != nil && e.failure.Is(target)
 }
 
-// Unwrap returns the network error below, without the token: errors.Is finds
-// context.Canceled, io.ErrUnexpectedEOF, syscall.ECONNRESET and the like in it.
+// Unwrap returns the underlying network error without the token, so that errors.Is finds
+// context.Canceled, io.ErrUnexpectedEOF, syscall.ECONNRESET and the like.
 func (e *Error) Unwrap() error {
 	if e.failure == nil {
 		return nil
@@ -92,7 +91,7 @@ func (e *Error) Unwrap() error {
 	return e.failure.Cause
 }
 
-// SafeToRetry is what the function SafeToRetry asks.
+// SafeToRetry implements the function SafeToRetry.
 func (e *Error) SafeToRetry() bool { return e.failure != nil && e.failure.SafeToRetry() }
 
 // LogValue groups the error's fields for log/slog.
@@ -106,11 +105,10 @@ func (e *Error) LogValue() slog.Value {
 	return e.failure.LogValue(slog.String("pay_token", e.subject()))
 }
 
-// SafeToRetry reports whether the call that returned err may be made again without
-// the risk of losing a payment or doubling an effect: nothing was sent, the service
-// refused without acting, or the operation is harmless to repeat. It says nothing of
-// success: a call that was refused for its contents is refused again. It is false
-// for nil and for errors of other packages.
+// SafeToRetry reports whether it is safe to repeat the call that returned err, without
+// losing a payment or doubling an effect: nothing was sent, the service rejected the call
+// without acting, or the operation is idempotent. The repeat need not succeed: an invalid
+// call is rejected again. It is false for nil and for errors of other packages.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[interface {
 		error

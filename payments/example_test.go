@@ -83,7 +83,7 @@ func ExampleClient_Next() {
 			fmt.Println("no payment waits")
 			return
 		case errors.Is(err, payments.ErrAmbiguous):
-			// a payment may be complete that nobody holds: confirm the ids you know
+			// a completed payment may be lost: confirm the ids you know
 			log.Fatal(err)
 		default:
 			log.Fatal(err)

@@ -4,14 +4,13 @@ import "context"
 
 type journalKey struct{}
 
-// WithJournal returns a context that makes Next give the body of an answer that
-// holds a payment to keep, before it is read any further. The payment is complete at
-// the service by then, and the body is all there is of it. keep runs in the caller's
-// goroutine; raw is not to be changed. Answers without a payment, and errors, are not
-// given to it.
+// WithJournal returns a context with which Next calls keep with the raw body of a response
+// that holds a payment, before decoding it. By then the payment is complete at the service,
+// and the body is its only copy. keep runs in the caller's goroutine and must not modify
+// raw. It is not called for errors and for responses without a payment.
 //
-// If keep fails Next goes on: the record is still the best place for the payment. Its
-// error is part of Next's if the body cannot be read.
+// If keep fails, Next continues and still returns the payment. If the body cannot be
+// decoded, Next's error includes keep's.
 func WithJournal(ctx context.Context, keep func(ctx context.Context, raw []byte) error) context.Context {
 	return context.WithValue(ctx, journalKey{}, keep)
 }

@@ -26,21 +26,19 @@ var (
 	}
 )
 
-// Next takes one payment in PROGRESS, completes it and returns it (GET
-// /callback/rest, interface §4.2). If no payment waits the error is
-// ErrNoProcessedPayment.
+// Next completes one payment in PROGRESS and returns it (GET /callback/rest, interface
+// §4.2). If no payment is waiting, the error is ErrNoProcessedPayment.
 //
-// The call is a destructive read without an acknowledgement: keep what it returns
-// before calling again. If the answer may have been lost the error is ErrAmbiguous;
-// one payment may then be complete that nobody holds. Error.Raw has what did arrive.
-// Next never asks again by itself in that case: the next answer would hide the loss.
+// The call is a destructive read without an acknowledgement: store the payment before you
+// call Next again. If the response may have been lost, the error is ErrAmbiguous: a payment
+// may be complete at the service without having arrived. Error.Raw holds the part that did
+// arrive. Next does not retry in that case, because the next response would hide the loss.
 //
-// Until a connection is there ctx stops the call. From then on it does not, because
-// that could cost a payment: Next returns with the answer or after
-// Config.NextTimeout.
+// ctx cancels the call only until a connection is established. After that, canceling could
+// cost a payment: Next returns with the response or after Config.NextTimeout.
 //
-// A record whose status is not COMPLETE is returned together with ErrNotComplete. A
-// record without a status counts as complete, since that is what the call does (§4.2).
+// A record whose status is not COMPLETE is returned together with ErrNotComplete. A record
+// without a status counts as complete, because the call completes it (§4.2).
 func (c *Client) Next(ctx context.Context) (Payment, error) {
 	reply, failure := c.caller.Do(ctx, opNext, "", nil, isRecord)
 	switch {
@@ -62,8 +60,7 @@ func (c *Client) Next(ctx context.Context) (Payment, error) {
 	return p, err
 }
 
-// Decode reads the body of an answer to Next that was kept (see WithJournal), in all
-// the forms that Next reads.
+// Decode decodes a raw response to Next that was stored (see WithJournal).
 func (c *Client) Decode(raw []byte) (Payment, error) {
 	a, err := wire.Read(raw, isRecord)
 	switch {
@@ -81,15 +78,15 @@ func noPayment(f *api.Failure) *Error {
 	return e
 }
 
-// Confirm verifies the payment payToken, the payment_id of a webhook, and returns
-// its record (POST /payments/confirm, interface §4.3).
+// Confirm verifies the payment payToken (the payment_id of a webhook) and returns its record
+// (POST /payments/confirm, interface §4.3).
 //
-// err is nil only for the very payment that was asked for, with status COMPLETE.
-// Another status gives the record and ErrNotComplete; another id gives
-// ErrWrongPayment. A refusal by the service is an *Error with its Code: it is never
-// final, since the customer may pay later. Confirm may be called again for the same
-// id at any time, and does so by itself when an answer is lost, within ctx's
-// deadline; if the last one is lost too the error is ErrAmbiguous.
+// err is nil only for this payment with status COMPLETE. Another status returns the record
+// and ErrNotComplete; another id returns ErrWrongPayment. If the service rejects the
+// payment, the error is an *Error with its Code; a rejection is never final, because the
+// customer may pay later. It is safe to confirm the same id again at any time. Confirm
+// itself retries after a lost response, within ctx's deadline; if the last response is lost
+// as well, the error is ErrAmbiguous.
 func (c *Client) Confirm(ctx context.Context, payToken uuid.UUID) (Payment, error) {
 	if payToken == uuid.Nil {
 		return Payment{}, &ValidationError{"Confirm", "payToken", "is the nil UUID; pass the payment_id of the webhook"}
@@ -143,11 +140,10 @@ func payTokenJSON(id uuid.UUID) []byte {
 
 // Errors of records, tested with errors.Is.
 var (
-	// ErrNoProcessedPayment: no payment in PROGRESS waits (interface §7). It is how every
-	// drain of Next ends.
+	// ErrNoProcessedPayment: no payment in PROGRESS is waiting (interface §7).
 	ErrNoProcessedPayment = errors.New("no payment is waiting (NO_PROCESSED_PAYMENT)")
 	// ErrNotComplete: the service returned a record whose status is not COMPLETE.
 	ErrNotComplete = errors.New("the payment is not COMPLETE")
-	// ErrWrongPayment: Confirm was answered with another payment's record.
+	// ErrWrongPayment: the response to Confirm holds another payment's record.
 	ErrWrongPayment = errors.New("the answer is about another payment")
 )

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// ValidationError says which field of a request or a configuration breaks which
-// rule. Nothing was sent.
+// ValidationError names the invalid field of a request or configuration and the rule it
+// breaks. Nothing was sent.
 type ValidationError struct {
 	Op     string // "Create", "New", …
-	Field  string // the Go or wire name with its place: "items[2].icon"
-	Reason string // what is wrong and what is right
+	Field  string // Go or wire name with its index: "items[2].icon"
+	Reason string // what is wrong and what is allowed
 }
 
 // Error returns "payments: Create: items[2].icon: must start with https://".
@@ -64,7 +64,7 @@ func required(field, value string) error {
 	case strings.TrimSpace(value) == "":
 		return &ValidationError{"Create", field, "is empty; it is required"}
 	case !utf8.ValidString(value):
-		// JSON would change it on the way, and an identifier must come back verbatim.
+		// JSON would replace the bytes, and an identifier must come back verbatim.
 		return &ValidationError{"Create", field, "is not valid UTF-8"}
 	}
 	return nil
