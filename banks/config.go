@@ -1,6 +1,7 @@
 package banks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,27 +18,25 @@ import (
 type Config struct {
 	// BaseURL is the address of the service, as in payments.Config.
 	BaseURL string
-	// Token is the application API token, sent with uploads in the field token. Empty, and
-	// without TokenSource: none is sent.
+	// Token is the application API token, sent with uploads in the field token. If it is
+	// empty and TokenSource is nil, no token is sent.
 	Token string
-	// TokenSource, if set, is asked for the token of each upload, as in payments.Config. Set
-	// either it or Token, or neither.
+	// TokenSource, if set, returns the token of each upload, as in payments.Config. Set at
+	// most one of Token and TokenSource.
 	TokenSource func(ctx context.Context) (string, error)
-	// Fields are the names of an upload's fields, which the interface does not show.
+	// Fields are the names of an upload's fields, which the interface does not document.
 	Fields FieldNames
-	// DropsRepeatsByID says that this deployment of the service takes a notification once,
-	// however often it is uploaded with the same Notification.ID. Ask its operator: the
-	// interface does not say so (§4.6). Then an upload with an ID is tried again when its
-	// answer is lost, and SafeToRetry is true. Default false: an upload is sent
-	// once, and SafeToRetry is false after a lost answer.
+	// DropsRepeatsByID declares that this deployment drops repeated uploads with the same
+	// Notification.ID. Ask its operator: the interface does not say so (§4.6). If true, an
+	// upload with an ID is retried after a lost response, and SafeToRetry is true. If false
+	// (the default), an upload is sent once, and SafeToRetry is false after a lost response.
 	DropsRepeatsByID bool
 	// Timeout bounds one attempt. Default 10 s.
 	Timeout time.Duration
-	// MaxRetries is how often a call is tried again where that is safe. Default 3;
-	// negative: never.
+	// MaxRetries is how often a call is retried where that is safe. Default 3; negative: never.
 	MaxRetries int
-	// RetryWaitMin and RetryWaitMax bound the wait between attempts, also against a
-	// Retry-After. Defaults 200 ms and 10 s.
+	// RetryWaitMin and RetryWaitMax bound the wait between attempts, including a Retry-After.
+	// Defaults 200 ms and 10 s.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// Transport, Middleware, Logger and UserAgent are those of payments.Config.
 	Transport  http.RoundTripper
@@ -46,8 +45,8 @@ type Config struct {
 	UserAgent  string
 }
 
-// FieldNames names the fields of an upload (interface §4.6 shows none). An empty name
-// takes the default.
+// FieldNames names the fields of an upload (interface §4.6 documents none). An empty name
+// selects the default.
 type FieldNames struct {
 	Package  string // default "package"
 	Title    string // default "title"
@@ -57,17 +56,14 @@ type FieldNames struct {
 }
 
 func (f *FieldNames) setDefaults() {
-	for _, name := range []struct {
-		field *string
-		def   string
-	}{{&f.Package, "package"}, {&f.Title, "title"}, {&f.Subtitle, "subtitle"}, {&f.Text, "text"}, {&f.ID, "notification_id"}} {
-		if *name.field == "" {
-			*name.field = name.def
-		}
-	}
+	f.Package = cmp.Or(f.Package, "package")
+	f.Title = cmp.Or(f.Title, "title")
+	f.Subtitle = cmp.Or(f.Subtitle, "subtitle")
+	f.Text = cmp.Or(f.Text, "text")
+	f.ID = cmp.Or(f.ID, "notification_id")
 }
 
-// validate refuses names that would overwrite each other or the token.
+// validate rejects names that would overwrite each other or the token.
 func (f *FieldNames) validate() error {
 	seen := map[string]bool{"token": true}
 	for _, name := range []string{f.Package, f.Title, f.Subtitle, f.Text, f.ID} {
@@ -79,7 +75,7 @@ func (f *FieldNames) validate() error {
 	return nil
 }
 
-// ValidationError says which field of a configuration or a call is wrong. Nothing was sent.
+// ValidationError names the invalid field of a configuration or call. Nothing was sent.
 type ValidationError struct{ Op, Field, Reason string }
 
 // Error returns "banks: UploadDeposit: package: is empty …".
@@ -98,7 +94,7 @@ func (cfg Config) Format(s fmt.State, verb rune) {
 	_, _ = fmt.Fprintf(s, fmt.FormatString(s, verb), plain(cfg))
 }
 
-// LogValue is the Config without its token, for log/slog.
+// LogValue returns the Config without its token, for log/slog.
 func (cfg Config) LogValue() slog.Value { return slog.StringValue(fmt.Sprintf("%+v", cfg)) }
 
 // MarshalJSON refuses: a Config is code, and may hold a secret.
@@ -113,7 +109,7 @@ type Client struct {
 	upload, uploadByID *transport.Op
 }
 
-// New checks cfg and returns a Client. It sends nothing. Errors are *ValidationError.
+// New validates cfg and returns a Client. It sends nothing. Errors are *ValidationError.
 func New(cfg Config) (*Client, error) {
 	if err := transport.ValidateTokens(cfg.Token, cfg.TokenSource, false); err != nil {
 		return nil, configError(err)
@@ -145,5 +141,5 @@ func configError(err error) error {
 	return err
 }
 
-// CloseIdleConnections closes the pooled connections that carry no request.
+// CloseIdleConnections closes pooled connections that are not in use.
 func (c *Client) CloseIdleConnections() { c.caller.Transport.CloseIdleConnections() }

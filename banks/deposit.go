@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	ifLostOnce = "the notification may have been taken; ask the service's operator before uploading it again, or it may count twice"
-	ifLostByID = "the notification may have been taken; upload it again with the same ID"
+	ifLostOnce = "the notification may have been accepted; ask the service's operator before uploading it again, or it may count twice"
+	ifLostByID = "the notification may have been accepted; upload it again with the same ID"
 )
 
-// uploadOp is the operation of a Client's uploads: with or without the token, and sent again
-// after a lost answer only where the service drops the repeat.
+// uploadOp returns the operation of a Client's uploads. With byID it is retried after a lost
+// response, because the service drops the duplicate.
 func uploadOp(hasToken, byID bool) *transport.Op {
 	op := &transport.Op{
 		Name: "UploadDeposit", Method: http.MethodPost, Path: "/mobile/deposit",
@@ -30,29 +30,28 @@ func uploadOp(hasToken, byID bool) *transport.Op {
 	return op
 }
 
-// Notification is a bank notification of the phone (interface §4.6).
+// Notification is a bank notification on the phone (interface §4.6).
 type Notification struct {
-	// ID is the phone's own name for this notification, by which the service can drop a
-	// repeat. Make it once, when the notification comes in, keep it with the
-	// notification, and use it for nothing else: two deposits with equal texts need two IDs.
-	// Empty: none is sent. See Config.DropsRepeatsByID.
+	// ID is the phone's own id for this notification, by which the service can drop
+	// duplicates. Create it once, when the notification arrives, and store it with the
+	// notification: two deposits with equal texts need two IDs. Optional. See
+	// Config.DropsRepeatsByID.
 	ID string
-	// Package is the package name of the app that showed it. Required; see Filter.
+	// Package is the package name of the app that posted the notification. Required; see Filter.
 	Package string
-	// Title of the notification. Title or one of the texts is required.
+	// Title is the notification's title. Title or one of the texts is required.
 	Title string
-	// Subtitle and Text are its text; the interface names subtitle (or text).
+	// Subtitle and Text are the notification's text; the interface names subtitle (or text).
 	Subtitle, Text string
 }
 
-// UploadDeposit uploads a notification (POST /mobile/deposit, interface §4.6). The
-// names of the fields are Config.Fields'. The interface shows no answer: Uploaded is empty
-// if the answer was.
+// UploadDeposit uploads a notification (POST /mobile/deposit, interface §4.6), with the field
+// names of Config.Fields. The interface documents no response: Uploaded is empty if the
+// response is.
 //
-// If the answer may have been lost the error is ErrAmbiguous. For a notification with an ID,
-// where Config.DropsRepeatsByID is set, UploadDeposit tries again by itself, and
-// SafeToRetry is true after that. For any other it does not try again: the deposit might
-// count twice.
+// If the response may have been lost, the error is ErrAmbiguous. A notification with an ID
+// is retried first if Config.DropsRepeatsByID is set, and SafeToRetry is true. Any other is
+// not retried, because the deposit might count twice.
 func (c *Client) UploadDeposit(ctx context.Context, n Notification) (Uploaded, error) {
 	if err := n.validate(); err != nil {
 		return Uploaded{}, err
@@ -85,7 +84,7 @@ func (n *Notification) validate() error {
 	return nil
 }
 
-// encode writes the fields that are there, package first.
+// encode writes the non-empty fields, package first.
 func (c *Client) encode(n Notification) []byte {
 	b := []byte{'{'}
 	for _, f := range []struct{ name, value string }{

@@ -10,24 +10,24 @@
 //		_, err = client.UploadDeposit(ctx, notification)
 //	}
 //
-// The listing and the upload show no authentication (§5). Config.Token is therefore
-// optional; it is sent with uploads only, and never appears in an error or a log.
+// The interface documents no authentication for these calls (§5), so Config.Token is
+// optional. It is sent with uploads only and never appears in an error or a log.
 //
 // # Errors
 //
-// Errors of a call are *Error. SafeToRetry reports whether it is safe to call again. What is
-// tried again by itself, and what never:
+// Errors of a call are *Error. SafeToRetry reports whether it is safe to call again.
+// Automatic retries:
 //
 //	                        List  upload  upload with ID and DropsRepeatsByID
-//	surely not sent         yes   yes     yes
+//	request not sent        yes   yes     yes
 //	429, 503 + Retry-After  yes   yes     yes
-//	answer may be lost      yes   no      yes
+//	response may be lost    yes   no      yes
 //
-// An upload whose answer may have been lost gives ErrAmbiguous. Without an ID nobody but
-// the service's operator can report whether it was taken. Give each notification an ID, and
-// upload it again with the same one, where the service drops repeats by it.
+// If the response to an upload may have been lost, the error is ErrAmbiguous. Without an ID,
+// only the service's operator can find out whether the upload was accepted. Give each
+// notification an ID; if the service drops duplicates by it, upload again with the same ID.
 //
-// # The sign §
+// # Section references
 //
 // §4.2 is section 4.2 of the service's interface:
 // https://github.com/depositpay/depositpay-go/blob/main/docs/interface.md

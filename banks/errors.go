@@ -8,12 +8,12 @@ import (
 	"github.com/depositpay/depositpay-go/internal/api"
 )
 
-// Errors of every call, tested with errors.Is. They are the same values as in
-// package payments.
+// Errors of every call, tested with errors.Is. They are the same values as in package
+// payments.
 var (
-	// ErrAmbiguous: the upload may have been taken; its answer is lost.
+	// ErrAmbiguous: the upload may have been accepted; its response was lost.
 	ErrAmbiguous = api.ErrAmbiguous
-	// ErrUndecodable: a complete answer arrived that cannot be read; Error.Raw has it.
+	// ErrUndecodable: a complete response arrived but cannot be decoded; Error.Raw holds it.
 	ErrUndecodable = api.ErrUndecodable
 	// ErrTokenRefused: the service answered HTTP 401, or HTTP 403 with an error of the service.
 	ErrTokenRefused = api.ErrTokenRefused
@@ -26,10 +26,10 @@ type Error struct {
 	Op         string        // "List", "ListDetailed", "UploadDeposit"
 	Code       string        // of the service; may be empty
 	Message    string        // of the service, for people; may be empty
-	HTTPStatus int           // of the last complete answer; 0 without one
-	Attempts   int           // how often the request was tried
-	RetryAfter time.Duration // what the service asked for with 429 or 503
-	Raw        []byte        // the body, where it was not understood; token removed
+	HTTPStatus int           // of the last complete response; 0 if there was none
+	Attempts   int           // number of attempts
+	RetryAfter time.Duration // the service's Retry-After with 429 or 503
+	Raw        []byte        // a body that could not be decoded; token removed
 
 	failure *api.Failure
 }
@@ -41,7 +41,7 @@ func newError(f *api.Failure) *Error {
 	}
 }
 
-// Error says what happened and what to do next.
+// Error returns what happened and what to do next.
 func (e *Error) Error() string {
 	if e.failure == nil {
 		return "banks: " + e.Op + ": " + e.Code
@@ -49,10 +49,10 @@ func (e *Error) Error() string {
 	return e.failure.Text("banks", "")
 }
 
-// Is answers for the Err… variables of this package.
+// Is supports errors.Is with the Err… variables of this package.
 func (e *Error) Is(target error) bool { return e.failure != nil && e.failure.Is(target) }
 
-// Unwrap returns the network error below, without the token.
+// Unwrap returns the underlying network error without the token.
 func (e *Error) Unwrap() error {
 	if e.failure == nil {
 		return nil
@@ -60,7 +60,7 @@ func (e *Error) Unwrap() error {
 	return e.failure.Cause
 }
 
-// SafeToRetry is what the function SafeToRetry asks.
+// SafeToRetry implements the function SafeToRetry.
 func (e *Error) SafeToRetry() bool { return e.failure != nil && e.failure.SafeToRetry() }
 
 // LogValue groups the error's fields for log/slog.
@@ -71,7 +71,7 @@ func (e *Error) LogValue() slog.Value {
 	return e.failure.LogValue()
 }
 
-// SafeToRetry reports whether the call that returned err may be made again without
+// SafeToRetry reports whether it is safe to repeat the call that returned err without
 // doubling an upload. It is false for nil and for errors of other packages.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[*Error](err)

@@ -48,7 +48,7 @@ func Example() {
 }
 
 // What the phone app keeps: the packages of the banks that work at the moment. An upload
-// whose answer may be lost is not tried again by itself: it might count twice.
+// whose response may be lost is not retried: it might count twice.
 func ExampleClient_ListDetailed() {
 	mock, err := mockserver.New(mockserver.Config{})
 	if err != nil {

@@ -22,7 +22,7 @@ func NewFilter(list []Bank) Filter {
 	return f
 }
 
-// Match reports whether a notification of the app packageName is to be uploaded.
+// Match reports whether to upload notifications of the app packageName.
 func (f Filter) Match(packageName string) bool { return f.packages[packageName] }
 
 // Len is the number of packages.

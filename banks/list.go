@@ -21,16 +21,16 @@ var (
 // ListDetailed all of them.
 type Bank struct {
 	Name    string // display name
-	Package string // package name of the bank's app, by which notifications are filtered
+	Package string // package name of the bank's app, for filtering notifications
 	Logo    string // URL
 
-	// Detailed reports whether the fields below were in the answer.
+	// Detailed reports whether the response had the fields below.
 	Detailed    bool
 	ID          int64
-	Status      bool // whether the bank is supported at the moment
+	Status      bool // whether the bank is currently supported
 	Icon        string
 	AppPackage  string
-	LastUpdated time.Time // last_updated_ts in UTC; the zero time if unreadable, then it is in Extra
+	LastUpdated time.Time // last_updated_ts in UTC; if unreadable, the zero time, and the value is in Extra
 
 	// Extra holds every other field, as its JSON; nil if there is none.
 	Extra map[string]json.RawMessage
@@ -60,8 +60,8 @@ func (c *Client) list(ctx context.Context, op *transport.Op, query string) ([]Ba
 	return list, nil
 }
 
-// bank reads one record. Name and package must be readable: a filter without a
-// package would drop that bank's notifications without a word.
+// bank reads one record. Name and package must be readable: a filter without the package
+// would silently drop that bank's notifications.
 func (c *Client) bank(raw []byte) (Bank, error) {
 	if !wire.IsObject(raw) {
 		return Bank{}, fmt.Errorf("a bank is %s, not an object", wire.Describe(raw))

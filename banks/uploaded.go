@@ -14,24 +14,23 @@ type UploadResult string
 
 // Results of this project's mock; see docs/interpretation.md.
 const (
-	UploadMatched   UploadResult = "MATCHED"   // it paid the payment PayToken
-	UploadUnmatched UploadResult = "UNMATCHED" // a deposit that a person has to assign; Reason says why
-	UploadReceived  UploadResult = "RECEIVED"  // no deposit: an advertisement, a withdrawal
+	UploadMatched   UploadResult = "MATCHED"   // the deposit paid the payment PayToken
+	UploadUnmatched UploadResult = "UNMATCHED" // a person must assign the deposit; Reason says why
+	UploadReceived  UploadResult = "RECEIVED"  // not a deposit: an advertisement, a withdrawal
 	UploadIgnored   UploadResult = "IGNORED"   // the app is not in the list of banks
-	UploadDismissed UploadResult = "DISMISSED" // a person has put it aside
+	UploadDismissed UploadResult = "DISMISSED" // a person has dismissed the deposit
 )
 
-// Uploaded is the answer to an upload. All fields are empty where the answer does not have
-// them.
+// Uploaded is the response to an upload. Fields that the response does not have are empty.
 type Uploaded struct {
 	Result    UploadResult
 	PayToken  uuid.UUID // the payment that it paid
 	DepositID string    // the service's own name for the deposit
 	Reason    string
-	Repeated  bool // the service knew this notification already
+	Repeated  bool // the service had this notification already
 
-	// Extra holds every other field, as its JSON, and those above that could not be read; nil
-	// if there is none.
+	// Extra holds every other field and every unreadable field, as its JSON; nil if there is
+	// none.
 	Extra map[string]json.RawMessage
 }
 
@@ -51,8 +50,8 @@ func (c *Client) uploaded(object []byte) Uploaded {
 	return u
 }
 
-// field reports whether it could read the field. Nothing is granted by it, so what cannot
-// be read is kept and not refused.
+// field reports whether it could read the field. Nothing is granted by an Uploaded, so an
+// unreadable field goes to Extra instead of failing the call.
 func (u *Uploaded) field(name string, raw []byte) (ok bool) {
 	var err error
 	switch name {

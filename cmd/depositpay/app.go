@@ -19,7 +19,7 @@ const (
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
-// run is the program without the process around it.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := app(stdout, stderr).Run(ctx, args)
 	if err == nil {
@@ -60,7 +60,7 @@ func app(stdout, stderr io.Writer) *cli.Command {
 	return root
 }
 
-// noArguments refuses what is left behind the flags of a command.
+// noArguments rejects arguments after the flags of a command.
 func noArguments(c *cli.Command) error {
 	if c.Args().Present() {
 		return usageError{fmt.Errorf("%s takes flags only, not %q", c.Name, c.Args().First())}

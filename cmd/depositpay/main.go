@@ -1,8 +1,8 @@
-// Command depositpay is the tool of this project for people. "depositpay mock"
-// runs the mock payment service; "depositpay help" lists the commands.
+// Command depositpay is this project's command-line tool. "depositpay mock" runs the mock
+// payment service; "depositpay help" lists the commands.
 //
-// It exits with 0 after success or a clean stop by SIGINT or SIGTERM, with 1 when
-// a command failed and with 2 when it was called wrongly.
+// The exit code is 0 after success or a clean stop by SIGINT or SIGTERM, 1 if a command
+// failed and 2 for a usage error.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// Once the first signal has begun the stop, a second one ends the program.
+	// After the first signal, a second one kills the program.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args, os.Stdout, os.Stderr))
 }

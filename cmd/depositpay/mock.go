@@ -18,7 +18,7 @@ func mockCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "mock",
 		Usage: "run the mock payment service until SIGINT or SIGTERM",
-		Description: "Everything is kept in memory: a mock that is started again knows nothing of before.\n" +
+		Description: "Everything is kept in memory and is lost when the mock stops.\n" +
 			"Play the customer and the bank on the dashboard, or pay a payment with\n" +
 			"   curl -X POST <base URL>/_mock/payments/<payToken>/deposit -d '{\"payer\":\"Kim\",\"amount\":10000}'",
 		Flags: mockFlags(),
@@ -46,7 +46,7 @@ func mockCommand() *cli.Command {
 const remoteBanner = `
 *****************************************************************
 *  --allow-remote: THIS MOCK MAY BE OPEN TO THE NETWORK.        *
-*  Anyone who reaches it can complete payments, read everything    *
+*  Anyone who reaches it can complete payments, read everything *
 *  and make it send webhooks anywhere. It has no password.      *
 *  Never use it with real money or with tokens of a live        *
 *  service.                                                     *
@@ -84,13 +84,13 @@ func mockConfig(c *cli.Command) (mockserver.Config, error) {
 	}, nil
 }
 
-// flagOf puts the flag in the place of the setting that a refusal names.
+// flagOf replaces the names of settings in an error by the flags that set them.
 var flagOf = strings.NewReplacer(
 	"mockserver: ", "", "Config.AllowRemote", "--allow-remote", "AllowRemote", "--allow-remote",
 	"Config.Addr", "--addr", "Config.Lifetime", "--lifetime", "Config.Clock", "--clock", "Config.StatusNames", "--status-name",
 )
 
-// runMock serves until ctx ends. What it prints says that connections are taken.
+// runMock serves until ctx ends. It prints the addresses once it accepts connections.
 func runMock(ctx context.Context, cfg mockserver.Config, faults mockserver.Faults, stdout io.Writer) error {
 	s, err := mockserver.New(cfg)
 	if err != nil {
@@ -110,15 +110,15 @@ func runMock(ctx context.Context, cfg mockserver.Config, faults mockserver.Fault
 	return nil
 }
 
-// ready tells where everything is. The tokens are shown here on purpose: anyone who
-// started the mock has to give them to the program under test.
+// ready returns the addresses and tokens. The tokens are printed on purpose: the person who
+// started the mock must pass them to the program under test.
 func ready(s *mockserver.Server, addr string) string {
 	base := s.URL()
 	text := fmt.Sprintf("The mock payment service is ready. Stop it with Ctrl-C.\n"+
 		"  base URL       %s\n  dashboard      %s/_mock/\n  store          %s/store/\n"+
 		"  checkout base  %s\n  control API    %s/_mock\n", base, base, base, s.CheckoutURL(), base)
 	if host, _, _ := net.SplitHostPort(addr); host == "" || net.ParseIP(host).IsUnspecified() {
-		text += "  elsewhere      put the name of this machine in the place of 127.0.0.1\n"
+		text += "  elsewhere      replace 127.0.0.1 by the name of this machine\n"
 	}
 	for _, app := range s.Applications() {
 		text += fmt.Sprintf("  token          %s  (%s)\n", app.Token, app.Name)

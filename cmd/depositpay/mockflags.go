@@ -19,37 +19,37 @@ func mockFlags() []cli.Flag {
 		&cli.StringFlag{Name: "addr", Value: "127.0.0.1:8080", Usage: "listen on `HOST:PORT`; port 0 lets the system choose"},
 		&cli.StringSliceFlag{
 			Name: "token", Value: []string{mockserver.DefaultToken},
-			Usage: "application API `TOKEN`, beginning with test_; repeat it for more applications",
+			Usage: "application API `TOKEN`, beginning with test_; repeat the flag for more applications",
 		},
 		&cli.StringFlag{Name: "webhook-url", Usage: "send the webhooks of the first application to this `URL`"},
 		&cli.StringSliceFlag{
 			Name: "app",
-			Usage: "an application with settings of its own, as `FIELDS` parted by semicolons: " +
+			Usage: "an application with settings of its own, as `FIELDS` separated by semicolons: " +
 				`"token=test_shop;name=Shop;webhook_url=http://127.0.0.1:9000/hook;game_field=gem_product;dialect=rest"; ` +
 				"token is required; repeat the flag for more",
 		},
-		&cli.DurationFlag{Name: "lifetime", Usage: "an unpaid payment expires after this `TIME`, such as 30m; 0 is never"},
-		&cli.BoolFlag{Name: "late-deposit", Usage: "a deposit for an expired payment counts like any other"},
-		&cli.BoolFlag{Name: "confirm-keeps-state", Usage: "a confirmation answers COMPLETE and leaves the payment in PROGRESS, so that a poll returns it as well"},
+		&cli.DurationFlag{Name: "lifetime", Usage: "an unpaid payment expires after this `TIME`, such as 30m; 0 means never"},
+		&cli.BoolFlag{Name: "late-deposit", Usage: "accept deposits for expired payments"},
+		&cli.BoolFlag{Name: "confirm-keeps-state", Usage: "a confirm returns COMPLETE but leaves the payment in PROGRESS, so that a poll returns it as well"},
 		&cli.StringSliceFlag{
 			Name:  "status-name",
-			Usage: "how records spell a status, as `STATUS=NAME`, such as CREATED=READY: for CREATED, WAITING and EXPIRED; repeat it for more",
+			Usage: "the name of a status in records, as `STATUS=NAME`, such as CREATED=READY; for CREATED, WAITING and EXPIRED; repeat the flag for more",
 		},
 		&cli.StringFlag{
 			Name: "faults",
-			Usage: "begin with the faults in this `FILE`, in the form of GET /_mock/faults: " +
+			Usage: "start with the faults in this `FILE`, in the format of GET /_mock/faults: " +
 				`{"rules":[{"operation":"next","kind":"drop-after","nth":2}],"chance":{"rate":0.1,"seed":7}}`,
 		},
 		&cli.StringFlag{
 			Name: "clock", Value: "real",
-			Usage: "real, stopped (at 2025-01-01, until it is moved) or a `FACTOR`: 3600 runs an hour in a second",
+			Usage: "real, stopped (at 2025-01-01, until moved) or a `FACTOR`: 3600 runs an hour in a second",
 		},
 		&cli.BoolFlag{Name: "allow-remote", Usage: "allow addresses that are not loopback (anyone who reaches the mock can complete payments)"},
 	}
 }
 
-// applications are one for each token, then those with settings of their own. The
-// default token makes way for --app. --webhook-url belongs to the first of all.
+// applications returns one application per --token, then those of --app. The default token
+// is used only without --app. --webhook-url belongs to the first application.
 func applications(c *cli.Command) ([]mockserver.Application, error) {
 	var list []mockserver.Application
 	described := c.StringSlice("app")
@@ -77,8 +77,8 @@ func applications(c *cli.Command) ([]mockserver.Application, error) {
 	return list, nil
 }
 
-// parseApplication reads the fields of one --app. They are called as on the control
-// API. Its errors repeat no value: one may be a token.
+// parseApplication reads the fields of one --app, named as in the control API. Its errors
+// quote no value, which may be a token.
 func parseApplication(text string) (mockserver.Application, error) {
 	var app mockserver.Application
 	given := map[string]bool{}
@@ -102,7 +102,7 @@ func parseApplication(text string) (mockserver.Application, error) {
 				return app, fmt.Errorf("--app: dialect: %w", err)
 			}
 		case "":
-			return app, fmt.Errorf("--app: a field is empty; write name=value, parted by semicolons")
+			return app, fmt.Errorf("--app: a field is empty; write name=value, separated by semicolons")
 		default:
 			return app, fmt.Errorf("--app: a field must be token, name, webhook_url, game_field or dialect, as in \"token=test_shop;name=Shop\"")
 		}
@@ -127,7 +127,7 @@ func statusNames(given []string) (map[mockserver.Status]string, error) {
 	return names, nil
 }
 
-// readFaults reads the file of --faults; without one there are none.
+// readFaults reads the file of --faults; without the flag there are no faults.
 func readFaults(name string) (faults mockserver.Faults, err error) {
 	if name == "" {
 		return faults, nil
