@@ -12,38 +12,38 @@ import (
 	"github.com/depositpay/depositpay-go/internal/wire"
 )
 
-// Caller performs operations and reads their answers. It is safe for concurrent use.
+// Caller performs operations and decodes their responses. It is safe for concurrent use.
 type Caller struct {
 	Transport *transport.Client
-	// TokenCodes are the service's error codes, in upper case, that mean a refused token.
+	// TokenCodes are the service's error codes for a rejected token, in upper case.
 	TokenCodes []string
-	// EmptyCodes are the codes that say "no payment waits", whatever the HTTP status.
+	// EmptyCodes are the codes that mean "no payment is waiting", with any HTTP status.
 	EmptyCodes []string
 }
 
-// Reply is a complete answer that is no error.
+// Reply is a complete response that is not an error.
 type Reply struct {
 	wire.Answer
 	Outcome transport.Outcome
 }
 
-// Do performs op. isResult is wire.Read's. The Reply counts only if the Failure is
-// nil; it is then Empty or has an Object. A body that is empty where the peer did
-// not mark its end is no empty answer: a cut connection looks the same.
+// Do performs op. isResult is passed to wire.Read. The Reply is valid only if the Failure is
+// nil; it is then Empty or has an Object. An empty body without a marked end does not count
+// as an empty response: a cut connection looks the same.
 func (c *Caller) Do(ctx context.Context, op *transport.Op, query string, body []byte, isResult func(string) bool) (Reply, *Failure) {
 	return c.call(ctx, op, query, body, func(body []byte) (wire.Answer, error) {
 		return wire.Read(body, isResult)
 	})
 }
 
-// DoList is Do for an operation that answers with a list.
+// DoList is Do for an operation that returns a list.
 func (c *Caller) DoList(ctx context.Context, op *transport.Op, query string) (Reply, *Failure) {
 	return c.call(ctx, op, query, nil, wire.ReadList)
 }
 
-// call performs op with the token that counts now. If the service refuses that token and
-// there is another one by now, op is performed once more, unless an answer may be lost that
-// op must not be sent again after.
+// call performs op with the current token. If the service rejects it and there is a
+// different token by then, op is performed once more, unless a response may be lost and op
+// must not be repeated.
 func (c *Caller) call(ctx context.Context, op *transport.Op, query string, body []byte, read reader) (Reply, *Failure) {
 	token, err := c.token(ctx, op)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Caller) call(ctx context.Context, op *transport.Op, query string, body 
 	return c.read(op, c.Transport.Do(ctx, op, other, query, body).After(o), read)
 }
 
-// token asks for the token of a call, but not for a caller who has left.
+// token returns the token of a call, or the caller's error if ctx has ended.
 func (c *Caller) token(ctx context.Context, op *transport.Op) (*transport.Token, error) {
 	if ctx.Err() != nil {
 		return nil, c.Transport.Redactor().Cause(ctx.Err())
@@ -69,7 +69,7 @@ func (c *Caller) token(ctx context.Context, op *transport.Op) (*transport.Token,
 	return c.Transport.Token(ctx, op)
 }
 
-// noToken is a call that was not begun.
+// noToken returns the Failure of a call without a token.
 func (c *Caller) noToken(ctx context.Context, op *transport.Op, err error) *Failure {
 	f := &Failure{Op: op, Cause: err, Unsent: true}
 	if ctx.Err() == nil { // or else the caller has left
@@ -78,7 +78,7 @@ func (c *Caller) noToken(ctx context.Context, op *transport.Op, err error) *Fail
 	return f
 }
 
-// reader tells the body of an answer apart.
+// reader decodes the body of a response.
 type reader func([]byte) (wire.Answer, error)
 
 func (c *Caller) read(op *transport.Op, o transport.Outcome, reader reader) (Reply, *Failure) {
@@ -99,7 +99,7 @@ func (c *Caller) read(op *transport.Op, o transport.Outcome, reader reader) (Rep
 	return Reply{}, c.failure(op, o, reader)
 }
 
-// failure reads an outcome that is no success by its status.
+// failure decodes an outcome whose status is not a success.
 func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader reader) *Failure {
 	a, err := reader(o.Body)
 	once := op.Class == transport.Once || op.Class == transport.Destructive
@@ -127,13 +127,13 @@ func (c *Caller) failure(op *transport.Op, o transport.Outcome, reader reader) *
 
 const besideOne = "it says that no payment waits, next to something that may be one"
 
-// deniesAPayment reports whether a says that no payment waits, next to an object that
-// nothing explains: it may be a payment's record. The HTTP status changes nothing.
+// deniesAPayment reports whether a says that no payment is waiting, next to an unexplained
+// object that may be a payment's record. The HTTP status is irrelevant.
 func (c *Caller) deniesAPayment(a wire.Answer) bool {
 	return a.Failed && a.Unread && c.IsEmptyCode(a.Code)
 }
 
-// refusal is the service's own error.
+// refusal returns the service's own error as a Failure.
 func (c *Caller) refusal(op *transport.Op, o transport.Outcome, a wire.Answer) *Failure {
 	r := c.Transport.Redactor()
 	f := &Failure{
@@ -150,7 +150,8 @@ func (c *Caller) refusal(op *transport.Op, o transport.Outcome, a wire.Answer) *
 	return f
 }
 
-// Undecodable is a complete answer that cannot be read; why says what is wrong with it.
+// Undecodable returns the Failure for a complete response that cannot be decoded; why is the
+// reason.
 func (c *Caller) Undecodable(op *transport.Op, o transport.Outcome, why string) *Failure {
 	return &Failure{
 		Op: op, HTTPStatus: o.Status, Attempts: o.Attempts, Raw: c.raw(o.Body),
@@ -160,12 +161,12 @@ func (c *Caller) Undecodable(op *transport.Op, o transport.Outcome, why string) 
 	}
 }
 
-// IsEmptyCode reports whether code says that no payment waits.
+// IsEmptyCode reports whether code means that no payment is waiting.
 func (c *Caller) IsEmptyCode(code string) bool {
 	return slices.Contains(c.EmptyCodes, strings.ToUpper(code))
 }
 
-// raw copies what arrived, without the token. It is never nil if anything arrived.
+// raw copies the received body without the token; nil if nothing arrived.
 func (c *Caller) raw(body []byte) []byte {
 	if len(body) == 0 {
 		return nil
@@ -173,7 +174,7 @@ func (c *Caller) raw(body []byte) []byte {
 	return slices.Clone(c.Transport.Redactor().Bytes(body))
 }
 
-// excerpt shows the beginning of a body that is not the service's error shape.
+// excerpt describes a body that does not have the service's error shape.
 func (c *Caller) excerpt(o transport.Outcome, err error) string {
 	switch {
 	case o.Status >= 300 && o.Status < 400:

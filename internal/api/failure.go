@@ -1,5 +1,5 @@
-// Package api turns the outcome of an operation into an answer or a failure, in
-// the terms that the errors of payments and banks share.
+// Package api turns the outcome of an operation into a response or a failure, with the
+// errors that packages payments and banks share.
 package api
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/depositpay/depositpay-go/internal/transport"
 )
 
-// Sentinels of both packages' errors; the exported variables are these.
+// Sentinel errors, which packages payments and banks export.
 var (
 	ErrAmbiguous    = errors.New("ambiguous outcome: the service may have acted, its answer is lost")
 	ErrUndecodable  = errors.New("the answer cannot be read")
@@ -20,12 +20,12 @@ var (
 	ErrTokenSource  = errors.New("Config.TokenSource gave no API token")
 )
 
-// TokenFails reports whether err says that there is no token that the service accepts.
+// TokenFails reports whether err means that there is no token that the service accepts.
 func TokenFails(err error) bool {
 	return errors.Is(err, ErrTokenRefused) || errors.Is(err, ErrTokenSource)
 }
 
-// Failure is what went wrong with one operation.
+// Failure describes the failure of one operation.
 type Failure struct {
 	Op         *transport.Op
 	Code       string // of the service
@@ -44,7 +44,7 @@ type Failure struct {
 	Cause        error  // redacted
 }
 
-// Is answers for the sentinels of this package.
+// Is supports errors.Is with the sentinels of this package.
 func (f *Failure) Is(target error) bool {
 	switch target {
 	case ErrAmbiguous:
@@ -59,13 +59,13 @@ func (f *Failure) Is(target error) bool {
 	return false
 }
 
-// SafeToRetry reports whether the operation may be called again without losing
-// or doubling anything.
+// SafeToRetry reports whether the operation may be repeated without losing or doubling
+// anything.
 func (f *Failure) SafeToRetry() bool {
 	return !f.Ambiguous || f.Op.Class == transport.Idempotent || f.Op.Class == transport.ReadOnly
 }
 
-// Text composes the error's text: pkg, operation, subject, what happened, what to do.
+// Text returns the error's text: package, operation, subject, what happened, what to do.
 func (f *Failure) Text(pkg, subject string) string {
 	var b strings.Builder
 	b.WriteString(pkg + ": " + f.Op.Name)
@@ -142,7 +142,7 @@ func (f *Failure) LogValue(extra ...slog.Attr) slog.Value {
 
 const maxPrinted = 200
 
-// printable bounds s, which comes from outside, and keeps it on one line.
+// printable limits the length of s, which comes from outside, and keeps it on one line.
 func printable(s string) string {
 	if len(s) > maxPrinted {
 		s = s[:maxPrinted] + "…"

@@ -13,7 +13,7 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// Where the current attempt is. It only moves forward, and starts again with each attempt.
+// States of the current attempt. They only move forward and are reset for each attempt.
 const (
 	notStarted int32 = iota // inner has not been asked yet
 	dialing                 // no connection, nothing sent
@@ -23,7 +23,7 @@ const (
 
 func (k *call) maybeSent() bool { return k.state.Load() == onWire }
 
-// call is one operation with all its attempts. It travels in the context.
+// call is one operation with all its attempts. It is passed in the context.
 type call struct {
 	client *Client
 	op     *Op
@@ -65,9 +65,9 @@ func (k *call) loop(r *http.Request) error {
 
 var errSentTwice = errors.New("transport: Config.Middleware sends a request again by itself; it must not, that could lose or double a payment")
 
-// begin resets the call for the next attempt. Only the retry table may begin another
-// one: what a middleware sends again by itself is refused where that is not harmless,
-// and never makes a request that was sent look unsent.
+// begin resets the call for the next attempt. Only the retry table may start another
+// attempt: a retry by a middleware is rejected unless it is harmless, and it never makes a
+// sent request look unsent.
 func (k *call) begin(traced bool) error {
 	if k.attempts > 0 && !k.again {
 		if !k.op.Class.resendable() {
@@ -86,11 +86,10 @@ func (k *call) begin(traced bool) error {
 	return nil
 }
 
-// trace learns whether anything can have been sent: if GotConn never fired on an
-// *http.Transport, not one byte of this request left.
-//
-// httptrace changes the hooks that it is given, and an abandoned dial may still read
-// them, so every attempt has its own; only the first one's come with the call.
+// trace detects whether anything can have been sent: if GotConn never fired on an
+// *http.Transport, not one byte of this request left. httptrace modifies the hooks that it
+// is given, and an abandoned dial may still read them, so every attempt has its own; only
+// those of the first attempt are part of the call.
 func (k *call) trace() *httptrace.ClientTrace {
 	hooks := &k.hooks
 	if k.attempts > 1 {
@@ -100,19 +99,18 @@ func (k *call) trace() *httptrace.ClientTrace {
 	return hooks
 }
 
-// gotConn runs in the request's goroutine before anything is written. If the caller has left
-// already, it closes the connection, so nothing is sent. Nothing else would do: net/http does
-// not check the context again before it writes, and it flushes the header before it reads the
-// body.
+// gotConn runs in the request's goroutine before anything is written. If the caller has
+// already left, it closes the connection, so that nothing is sent. There is no other way:
+// net/http does not check the context again before it writes, and it flushes the header
+// before it reads the body.
 func (k *call) gotConn(info httptrace.GotConnInfo) {
 	if !k.state.CompareAndSwap(dialing, onWire) && k.state.Load() == abandoned {
 		_ = info.Conn.Close()
 	}
 }
 
-// context bounds one attempt. A Destructive operation is detached from the
-// caller's cancellation from the moment a connection is there: aborting it then
-// could cost a payment.
+// context bounds one attempt. A Destructive operation is detached from the caller's
+// cancellation as soon as it has a connection: aborting it then could cost a payment.
 func (k *call) context(parent context.Context) (context.Context, context.CancelFunc) {
 	if k.op.Class != Destructive {
 		return context.WithTimeout(parent, k.client.cfg.Timeout)

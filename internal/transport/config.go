@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -26,7 +27,7 @@ const (
 type Config struct {
 	BaseURL      string
 	Token        string      // or
-	TokenSource  TokenSource // asked for each call
+	TokenSource  TokenSource // called once per call
 	Transport    http.RoundTripper
 	Middleware   func(http.RoundTripper) http.RoundTripper
 	Timeout      time.Duration // one attempt of any operation that is not Destructive
@@ -39,37 +40,21 @@ type Config struct {
 	Logger       *slog.Logger
 }
 
-// FieldError names the field of a configuration that is wrong, and what to do.
+// FieldError names the invalid field of a configuration and what to do.
 type FieldError struct{ Field, Reason string }
 
 // Error returns "Field: reason".
 func (e *FieldError) Error() string { return e.Field + ": " + e.Reason }
 
 func (cfg *Config) setDefaults() {
-	cfg.Timeout = orDefault(cfg.Timeout, DefaultTimeout)
-	cfg.LongTimeout = orDefault(cfg.LongTimeout, DefaultNextTimeout)
-	cfg.RetryWaitMin = orDefault(cfg.RetryWaitMin, DefaultRetryWaitMin)
-	cfg.RetryWaitMax = orDefault(cfg.RetryWaitMax, DefaultRetryWaitMax)
-	if cfg.MaxRetries == 0 {
-		cfg.MaxRetries = DefaultMaxRetries
-	}
-	cfg.MaxRetries = max(0, cfg.MaxRetries)
-	if cfg.MaxBody == 0 {
-		cfg.MaxBody = DefaultMaxBody
-	}
-	if cfg.UserAgent == "" {
-		cfg.UserAgent = DefaultUserAgent
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-}
-
-func orDefault(d, def time.Duration) time.Duration {
-	if d == 0 {
-		return def
-	}
-	return d
+	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
+	cfg.LongTimeout = cmp.Or(cfg.LongTimeout, DefaultNextTimeout)
+	cfg.RetryWaitMin = cmp.Or(cfg.RetryWaitMin, DefaultRetryWaitMin)
+	cfg.RetryWaitMax = cmp.Or(cfg.RetryWaitMax, DefaultRetryWaitMax)
+	cfg.MaxRetries = max(0, cmp.Or(cfg.MaxRetries, DefaultMaxRetries))
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
+	cfg.UserAgent = cmp.Or(cfg.UserAgent, DefaultUserAgent)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 }
 
 // validate expects defaults to be set.
@@ -100,11 +85,11 @@ func (cfg *Config) validate() (*url.URL, error) {
 	return base, nil
 }
 
-const longestToken = 1024 // redaction looks for every spelling of it
+const longestToken = 1024 // redaction searches for every spelling of a token
 
-// ValidateToken checks an API token that must be present.
-// Field clients put it into the query string unescaped, so issued tokens are
-// URL-safe; white space is nearly always a copy-and-paste mistake.
+// ValidateToken checks a required API token. Clients put tokens into the query string
+// unescaped, so issued tokens are URL-safe; white space is nearly always a copy-and-paste
+// mistake.
 func ValidateToken(token string) error {
 	if token == "" {
 		return &FieldError{"Token", "is empty; set the application API token (interface §5)"}
@@ -120,9 +105,9 @@ func ValidateToken(token string) error {
 	return nil
 }
 
-// ParseBaseURL accepts an absolute https URL, or http on a loopback address, with
-// an optional path. The token travels there, so nothing else will do. The error
-// never repeats the URL: it may hold a secret by mistake.
+// ParseBaseURL accepts an absolute https URL with an optional path, or http on a loopback
+// address, because requests carry the token. The error never quotes the URL, which may hold
+// a secret by mistake.
 func ParseBaseURL(field, raw string) (*url.URL, error) {
 	if raw == "" {
 		return nil, &FieldError{field, "is empty; set the address of the service"}

@@ -1,6 +1,6 @@
-// Package transport is the request path that payments and banks share. It sends
-// one operation, again where the operation's [Class] allows it, and never hides
-// that an answer may have been lost.
+// Package transport is the request path of packages payments and banks. It sends one
+// operation, retries it if the operation's [Class] allows it, and never hides that a
+// response may have been lost.
 //
 // The chain, outermost first:
 //
@@ -12,6 +12,6 @@
 //	inner                injects the token, seals, reads the whole body (inner.go)
 //	http.Transport       HTTP/1.1 only, no compression (pool.go)
 //
-// The body is read inside the chain, so that a cut body is an error that the
-// retry table sees, and not a surprise after the loop has ended.
+// The body is read inside the chain, so that the retry table sees a truncated body as an
+// error.
 package transport

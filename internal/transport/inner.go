@@ -14,7 +14,7 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// inner is the line that the token never crosses upwards.
+// inner is the lowest layer above Config.Transport. The token exists only below it.
 type inner struct {
 	next     http.RoundTripper
 	traced   bool // next fires httptrace's hooks
@@ -24,7 +24,7 @@ type inner struct {
 
 var errNoCall = errors.New("transport: request did not come from Client.Do")
 
-// RoundTrip sends one attempt and reads the whole answer into the call.
+// RoundTrip sends one attempt and reads the whole response into the call.
 func (i *inner) RoundTrip(r *http.Request) (*http.Response, error) {
 	k := callFrom(r.Context())
 	if k == nil {
@@ -49,7 +49,7 @@ func (i *inner) RoundTrip(r *http.Request) (*http.Response, error) {
 	return i.above(resp, r, k), nil
 }
 
-// prepare clones the request and adds what only the service may see.
+// prepare clones the request and adds the token.
 func (i *inner) prepare(ctx context.Context, r *http.Request, k *call) *http.Request {
 	out := r.WithContext(httptrace.WithClientTrace(ctx, k.trace()))
 	if !i.traced || i.cfg.Middleware != nil {
@@ -74,7 +74,7 @@ func (i *inner) prepare(ctx context.Context, r *http.Request, k *call) *http.Req
 	return out
 }
 
-// with puts the token first into the JSON object body.
+// with inserts the token as the first member of the JSON object body.
 func (t *Token) with(body []byte) []byte {
 	out := make([]byte, 0, len(t.member)+1+len(body))
 	out = append(out, t.member...)
@@ -85,9 +85,9 @@ func (t *Token) with(body []byte) []byte {
 	return append(out, '}')
 }
 
-// attach sets the body. A destructive GET is sealed: with a body that is not nil
-// and no GetBody, net/http does not take it for replayable (golang/go#48438). It
-// sends no body and keeps the connection.
+// attach sets the body. A destructive GET is sealed: with a non-nil body and no GetBody,
+// net/http does not consider it replayable (golang/go#48438). It still sends no body and
+// keeps the connection.
 func (i *inner) attach(out *http.Request, body []byte, class Class) {
 	switch {
 	case class == Destructive:
@@ -109,7 +109,8 @@ type sealed struct{}
 func (sealed) Read([]byte) (int, error) { return 0, io.EOF }
 func (sealed) Close() error             { return nil }
 
-// read takes the whole body, bounded. What arrived of a cut body stays in the call.
+// read reads the whole body up to the limit. The received part of a truncated body stays in
+// the call.
 func (i *inner) read(k *call, resp *http.Response) error {
 	defer func() { _ = resp.Body.Close() }()
 	limit := i.cfg.MaxBody
@@ -146,7 +147,7 @@ func bodyCap(contentLength, limit int64) int64 {
 	return contentLength + 1 // one more byte, so that EOF is read without growing
 }
 
-// explain names what ended the attempt: the caller, or a limit.
+// explain adds whether the caller or a limit ended the attempt.
 func (i *inner) explain(ctx, caller context.Context, k *call, err error) error {
 	if k.state.Load() == abandoned { // whatever the connection says of its end
 		return fmt.Errorf("%w before a connection was there: %w", caller.Err(), err)
@@ -161,7 +162,7 @@ func (i *inner) explain(ctx, caller context.Context, k *call, err error) error {
 	return fmt.Errorf("no complete answer within the attempt's limit (%v) or the caller's deadline: %w", limit, err)
 }
 
-// above makes of resp what callers and middleware may see.
+// above removes from resp what callers and middleware must not see.
 func (i *inner) above(resp *http.Response, r *http.Request, k *call) *http.Response {
 	resp.Request = r
 	resp.Body = http.NoBody
@@ -176,7 +177,7 @@ func (i *inner) above(resp *http.Response, r *http.Request, k *call) *http.Respo
 	return resp
 }
 
-// clean takes the token out of what a broken peer may have echoed into the head.
+// clean removes the token from status and headers, where a broken service might echo it.
 func (i *inner) clean(resp *http.Response) {
 	resp.Status = i.redactor.String(resp.Status)
 	for _, header := range []http.Header{resp.Header, resp.Trailer} {

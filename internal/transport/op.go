@@ -1,24 +1,24 @@
 package transport
 
-// Class says what a lost answer means for an operation, and so what may be done about it.
+// Class defines what a lost response means for an operation, and so how it may be retried.
 type Class int
 
 const (
-	// ReadOnly changes nothing at the service: sent again freely, never ambiguous.
+	// ReadOnly changes nothing at the service: retried freely, never ambiguous.
 	ReadOnly Class = iota
-	// Idempotent may be sent again; if the last answer is lost too, the outcome is ambiguous.
+	// Idempotent may be retried; if the last response is lost too, the outcome is ambiguous.
 	Idempotent
-	// Once is sent again only while the service has surely not acted on it.
+	// Once is retried only if the service has certainly not acted on it.
 	Once
-	// Destructive is Once, and not to be aborted either: once it is on the wire the
-	// caller's cancellation does not stop it, and net/http is kept from re-sending it.
+	// Destructive is Once and must not be aborted either: once it is on the wire, the caller's
+	// cancellation does not stop it, and net/http must not re-send it.
 	Destructive
 )
 
-// resendable reports whether a request whose answer may be lost is sent again.
+// resendable reports whether the operation is retried after a response may have been lost.
 func (c Class) resendable() bool { return c == ReadOnly || c == Idempotent }
 
-// TokenPlace says where the service expects the API token (interface §5).
+// TokenPlace defines where the service expects the API token (interface §5).
 type TokenPlace int
 
 const (
@@ -30,13 +30,13 @@ const (
 	TokenInBody
 )
 
-// Op describes one operation of the interface. Its fields never change after start-up.
+// Op describes one operation of the interface. Its fields never change after startup.
 type Op struct {
 	Name   string // as the caller knows it: "Create"
 	Method string
 	Path   string // below the base URL, with a leading slash
 	Class  Class
 	Token  TokenPlace
-	// IfLost completes "the answer is lost: …": what may have happened, what to do.
+	// IfLost completes "ambiguous: …": what may have happened and what to do.
 	IfLost string
 }

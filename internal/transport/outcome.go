@@ -9,22 +9,22 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// Kind says how an operation ended.
+// Kind is how an operation ended.
 type Kind int
 
 // The ends of an operation.
 const (
-	// Answered means that Status and Body are the service's complete answer.
+	// Answered means that Status and Body are the service's complete response.
 	Answered Kind = iota
 	// Unsent means that not one byte of the last attempt left this process.
 	Unsent
-	// Refused means that the service answered 429, or 503 with Retry-After, and did not act.
+	// Refused means that the service responded 429, or 503 with Retry-After, and did not act.
 	Refused
-	// Unknown means that the service may have acted, and its answer is lost or says only 5xx.
+	// Unknown means that the service may have acted: its response is lost or is another 5xx.
 	Unknown
 )
 
-// Outcome is the end of an operation, after all its attempts.
+// Outcome is the result of an operation after all its attempts.
 type Outcome struct {
 	Kind       Kind
 	Status     int           // HTTP status; 0 without a complete answer
@@ -36,8 +36,8 @@ type Outcome struct {
 	RetryAfter time.Duration // what a Refused answer asked for, unbounded; 0 if nothing
 }
 
-// outcome collects the call's end. An error that came from above inner (a
-// middleware) leaves the verdict to the state of the wire, too.
+// outcome returns the Outcome of the call. After an error from above inner (a middleware),
+// the verdict still depends on the state of the wire.
 func (k *call) outcome(err error) Outcome {
 	o := Outcome{
 		Status: k.status, Body: k.answer, Whole: k.whole,
@@ -60,15 +60,15 @@ func (k *call) outcome(err error) Outcome {
 	return o.after(k.lost)
 }
 
-// After is the outcome of an operation that ended with first, was performed again, and
-// ended with o.
+// After returns the outcome of an operation that was performed twice and ended first with
+// first, then with o.
 func (o Outcome) After(first Outcome) Outcome {
 	o.Attempts += first.Attempts
 	return o.after(first.Lost || first.Kind == Unknown)
 }
 
-// after is o where lost tells of the attempts before: the last one, if the service did not
-// act on it, says nothing of them.
+// after returns o with earlier attempts taken into account: if one of them was lost, a last
+// attempt without effect does not prove that nothing happened.
 func (o Outcome) after(lost bool) Outcome {
 	o.Lost = o.Lost || lost
 	if o.Lost && (o.Kind == Unsent || o.Kind == Refused) {
@@ -77,8 +77,8 @@ func (o Outcome) after(lost bool) Outcome {
 	return o
 }
 
-// cause prefers what inner saw. If the caller's context ended the wait between two
-// attempts, it says both that and why there was a wait.
+// cause returns the error that inner saw. If the caller's context ended the wait between two
+// attempts, the error names both that and the reason for the wait.
 func (k *call) cause(err error) *secret.Cause {
 	redactor := k.client.redactor
 	switch {

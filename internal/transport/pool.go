@@ -34,7 +34,7 @@ func NewPool() *http.Transport {
 	})
 }
 
-// harden changes what would lose payments silently.
+// harden changes the settings that would silently lose payments.
 func harden(t *http.Transport) *http.Transport {
 	// HTTP/2 re-sends requests of every method on some peer errors.
 	t.Protocols = new(http.Protocols)
@@ -42,17 +42,17 @@ func harden(t *http.Transport) *http.Transport {
 	t.ForceAttemptHTTP2 = false
 	t.TLSNextProto = nil
 	if t.TLSClientConfig != nil {
-		t.TLSClientConfig.NextProtos = nil // or the server may be told of HTTP/2 all the same
+		t.TLSClientConfig.NextProtos = nil // or TLS would still offer HTTP/2
 	}
 	// A cut plain body still shows the payment id, a cut compressed one shows nothing.
 	t.DisableCompression = true
 	return t
 }
 
-// choose returns the transport to use, and whether it is an *http.Transport: only
-// there does a missing GotConn prove that nothing was sent. A foreign one may have
-// sent the request by another way before it asks an *http.Transport. A caller's
-// *http.Transport is cloned and hardened; its proxy, TLS and pool settings stay.
+// choose returns the transport to use, and whether it is an *http.Transport: only there does
+// a missing GotConn prove that nothing was sent. A foreign transport may have sent the
+// request in another way before it uses an *http.Transport. A caller's *http.Transport is
+// cloned and hardened; its proxy, TLS and pool settings are kept.
 func choose(rt http.RoundTripper) (http.RoundTripper, bool) {
 	switch t := rt.(type) {
 	case nil:

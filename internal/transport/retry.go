@@ -10,7 +10,7 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// verdict is what one attempt says about the service's state.
+// verdict is the result of one attempt.
 type verdict int
 
 const (
@@ -20,7 +20,7 @@ const (
 	unknown                 // the service may have acted; the answer is lost or says 5xx
 )
 
-// judge decides what the attempt that just ended means.
+// judge returns the verdict of the attempt that just ended.
 func (k *call) judge(err error) verdict {
 	switch {
 	case err != nil && k.maybeSent():
@@ -36,8 +36,8 @@ func (k *call) judge(err error) verdict {
 	return answered
 }
 
-// checkRetry is the table of the retry safety, by operation.
-// It returns no error: that would replace the one which says what happened.
+// checkRetry implements the table of retry safety by operation. It returns no error, which
+// would replace the error that says what happened.
 func (k *call) checkRetry(ctx context.Context, _ *http.Response, err error) (again bool, _ error) {
 	k.verdict = k.judge(err)
 	k.wait = k.nextWait()
@@ -48,8 +48,8 @@ func (k *call) checkRetry(ctx context.Context, _ *http.Response, err error) (aga
 	return k.again, nil
 }
 
-// outlasts reports whether ctx lives longer than wait. A wait that would outlive the
-// caller is not begun: what is known now is a better answer than a bare deadline.
+// outlasts reports whether ctx lives longer than wait. A wait beyond the caller's deadline
+// is not started: the current error says more than a bare deadline.
 func outlasts(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > wait)
@@ -69,7 +69,7 @@ func (k *call) wantsRetry(err error) bool {
 	return false
 }
 
-// nextWait honours Retry-After up to the cap, and otherwise backs off exponentially.
+// nextWait honors Retry-After up to the cap; otherwise it backs off exponentially.
 func (k *call) nextWait() time.Duration {
 	low, high := k.client.cfg.RetryWaitMin, k.client.cfg.RetryWaitMax
 	if k.verdict == refused {
@@ -80,5 +80,5 @@ func (k *call) nextWait() time.Duration {
 	return backoff.Delay(k.attempts-1, low, high, backoff.Jitter())
 }
 
-// backoff is retryablehttp's Backoff; checkRetry has worked the wait out already.
+// backoff is retryablehttp's Backoff; checkRetry has already computed the wait.
 func (k *call) backoff(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return k.wait }

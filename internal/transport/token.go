@@ -13,10 +13,10 @@ import (
 	"github.com/depositpay/depositpay-go/internal/secret"
 )
 
-// TokenSource returns the API token that counts now.
+// TokenSource returns the current API token.
 type TokenSource func(ctx context.Context) (string, error)
 
-// Token is an API token in the forms in which it is sent. It prints as a mask.
+// Token is an API token in the forms that requests need. It prints as a mask.
 type Token struct {
 	query  string
 	member []byte // `{"token":"…"`
@@ -36,15 +36,15 @@ func (*Token) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, secret.Mask
 // Same reports whether both are the same token.
 func (t *Token) Same(other *Token) bool { return t.query == other.query }
 
-// tokens holds the token of every call: a fixed one, or a source that is asked for each call.
+// tokens provides the token of every call: fixed, or from a source.
 type tokens struct {
 	source   TokenSource
 	last     atomic.Pointer[Token] // without a source the only one
 	redactor *secret.Redactor
 }
 
-// Token asks for the token of one call of op; nil if op has none. Its error is redacted.
-// A token is known to the redactor before it is used, and stays known to it.
+// Token returns the token of one call of op, or nil if op has none. Its error is redacted. A
+// token is added to the redactor before it is used and is kept there.
 func (c *Client) Token(ctx context.Context, op *Op) (*Token, error) {
 	if op.Token == NoToken {
 		return nil, nil //nolint:nilnil // no token, and no error
@@ -86,7 +86,8 @@ func (t *tokens) ask(ctx context.Context) (*Token, error) {
 	return fresh, nil
 }
 
-// ValidateTokens checks that there is one token at most, and one at all if it is required.
+// ValidateTokens checks that at most one token is configured, and that one is if it is
+// required.
 func ValidateTokens(token string, source TokenSource, required bool) error {
 	switch {
 	case source != nil && token != "":

@@ -55,7 +55,7 @@ func New(cfg Config) (*Client, error) {
 // Redactor returns the redactor of the client's tokens.
 func (c *Client) Redactor() *secret.Redactor { return c.redactor }
 
-// CloseIdleConnections closes the pooled connections that carry no request.
+// CloseIdleConnections closes pooled connections that are not in use.
 func (c *Client) CloseIdleConnections() {
 	if t, ok := c.inner.next.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
@@ -75,8 +75,8 @@ func (c *Client) Do(ctx context.Context, op *Op, token *Token, query string, bod
 	return k.outcome(err)
 }
 
-// request builds the request as everything above inner sees it: without the token,
-// and without the body, which inner builds from the call.
+// request builds the request as layers above inner see it: without the token, and without
+// the body, which inner takes from the call.
 func (c *Client) request(ctx context.Context, op *Op, query string) *http.Request {
 	u := *c.base
 	u.Path += op.Path

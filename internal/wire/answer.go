@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Answer is a complete body, told apart.
+// Answer is a decoded response.
 type Answer struct {
 	// Empty: nothing, null, {} or [] — one of the ways to say "no payment".
 	Empty bool
@@ -16,10 +16,10 @@ type Answer struct {
 	Code, Message string
 	// Object is the result, out of its envelope; nil if Empty or Failed.
 	Object []byte
-	// Result tells that Object has a member of the expected result.
+	// Result reports whether Object has a member of the expected result.
 	Result bool
-	// Unread tells that an error stands next to an object or array that nothing explains:
-	// if it is a result, the error is not what it seems.
+	// Unread reports whether an error is next to an unexplained object or array. If that is a
+	// result, the error is wrong.
 	Unread bool
 	// List is the result of ReadList, an array; nil if Empty or Failed.
 	List []byte
@@ -31,8 +31,8 @@ var ErrContradiction = errors.New("holds a result and an error at once")
 // maxDepth bounds envelopes inside envelopes.
 const maxDepth = 3
 
-// Read tells a body apart. isResult says of a member's name whether it belongs to
-// the result that is expected; it decides between a flat result and an envelope.
+// Read decodes a body. isResult reports whether a member of that name belongs to the
+// expected result; this distinguishes a flat result from an envelope.
 func Read(body []byte, isResult func(name string) bool) (Answer, error) {
 	body = Trim(body)
 	if len(body) == 0 {
@@ -44,8 +44,8 @@ func Read(body []byte, isResult func(name string) bool) (Answer, error) {
 	return read(body, isResult, maxDepth)
 }
 
-// ReadList tells apart a body that should be a list: an array, flat or under data,
-// result or banks. An empty answer is an empty list.
+// ReadList decodes a list: an array, flat or under data, result or banks. An empty response
+// is an empty list.
 func ReadList(body []byte) (Answer, error) {
 	body = Trim(body)
 	if len(body) > 0 && body[0] == '[' && json.Valid(body) {
@@ -96,7 +96,7 @@ func hollow(raw []byte) bool {
 	return len(raw) >= 2 && (raw[0] == '{' || raw[0] == '[') && space(raw, 1) == len(raw)-1
 }
 
-// top is what stands at the top level of an answer.
+// top holds the top-level members of a response.
 type top struct {
 	result        bool // a member of the expected result
 	err           []byte
@@ -111,8 +111,8 @@ type top struct {
 	other         bool // a value that nothing explains
 }
 
-// denied reports whether the answer says "no" next to a result: success is false, or a
-// flat result without a status of its own comes with a code that is no "fine".
+// denied reports whether the response rejects the request next to a result: success is
+// false, or a flat result without a status has a code other than success.
 func (t *top) denied() bool {
 	c := scalar(t.code)
 	return string(t.success) == "false" || c != "" && !t.status && !success[strings.ToUpper(c)]
@@ -147,7 +147,7 @@ func look(body []byte, isResult func(string) bool) (top, error) {
 			continue
 		}
 		if *slot != nil {
-			return t, fmt.Errorf("member %q stands twice", name)
+			return t, fmt.Errorf("member %q occurs twice", name)
 		}
 		*slot = raw
 	}
@@ -177,7 +177,7 @@ func (t *top) envelope(raw []byte) {
 	}
 }
 
-// open looks into the envelopes. found is false if none holds a result or an error.
+// open decodes the envelopes. found is false if none holds a result or an error.
 func (t *top) open(isResult func(string) bool, depth int) (a Answer, found bool, err error) {
 	for _, raw := range t.envelopes {
 		inner, err := read(raw, isResult, depth)
@@ -234,7 +234,7 @@ func (t *top) failure() (code, message string, failed bool) {
 	return scalar(t.err), message, true
 }
 
-// success are codes that envelopes use where nothing went wrong.
+// success are the codes that envelopes use for success.
 var success = map[string]bool{"0": true, "200": true, "OK": true, "SUCCESS": true}
 
 func nestedFailure(object []byte, message string) (string, string, bool) {
@@ -259,7 +259,7 @@ func nestedFailure(object []byte, message string) (string, string, bool) {
 	return c, message, true
 }
 
-// scalar returns a string or a number as text, and "" for anything else.
+// scalar returns a string or number as text, and "" for anything else.
 func scalar(raw []byte) string {
 	switch Describe(raw) {
 	case "a string":

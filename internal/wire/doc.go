@@ -3,6 +3,6 @@
 // payment has is the business of package payments.
 //
 // It reads from the bytes as they are. Numbers stay digits, unknown members stay
-// as they came, and a member that stands twice is an error, because two readers
+// as they came, and a member that occurs twice is an error, because two readers
 // could take it for two different things.
 package wire

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Trace reports whether a body, or as much of it as arrived, may hold a part of a result. It
-// does not if all that arrived is the beginning of an answer without a result, of an error
-// of the service, or is a page or a text that somebody else sent in the service's place.
-// When it cannot be told, the answer is true. isResult is that of [Read].
+// Trace reports whether a body, or its received part, may hold part of a result. It does not
+// if everything that arrived is the beginning of a response without a result, an error of
+// the service, or a page or text from a proxy. In doubt it reports true. isResult is that of
+// [Read].
 func Trace(fragment []byte, isResult func(name string) bool) bool {
 	b := Trim(fragment)
 	switch {
@@ -39,10 +39,10 @@ var (
 	resultLike = regexp.MustCompile(`(?i)paid_?amount|verified_ts|(?:"|&quot;|&#34;)(?:id|identifier|method)\\*(?:"|&quot;|&#34;)\s*:`)
 )
 
-// isControl: such bytes occur in no text. It may be compressed, or UTF-16.
+// isControl reports whether c occurs in no text. The body may be compressed or UTF-16.
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
-// place is where in an answer a value stands.
+// place is the position of a value in a response.
 type place int
 
 const (
@@ -86,7 +86,7 @@ func (t *tracer) value(in place, depth int) {
 	}
 }
 
-// scalar looks at a string, number or literal, which may be cut.
+// scalar reads a string, number or literal, which may be truncated.
 func (t *tracer) scalar(in place, raw []byte) {
 	if s := string(raw); s == `"` || s == `""` || strings.HasPrefix("null", s) {
 		return // nothing of a value
@@ -138,7 +138,7 @@ func (t *tracer) object(in place, depth int) {
 	}
 }
 
-// broken: it is no JSON, and anything may stand in it.
+// broken records that the body is not JSON and may hold anything.
 func (t *tracer) broken() { t.found, t.at = true, len(t.b) }
 
 func (t *tracer) member(in place, depth int) {
@@ -157,8 +157,7 @@ func (t *tracer) member(in place, depth int) {
 	t.value(t.placeOf(in, name), depth+1)
 }
 
-// placeOf is where the value of a member of an object stands, and notes an error of the
-// service.
+// placeOf returns the position of a member's value and records an error of the service.
 func (t *tracer) placeOf(in place, name string) place {
 	switch {
 	case in == inResult, in == inUnknown:
@@ -185,7 +184,7 @@ func (t *tracer) placeOf(in place, name string) place {
 	return inOther
 }
 
-// begun reports whether raw is the beginning of a value, of which there is something.
+// begun reports whether raw is the beginning of a non-empty value.
 func begun(raw []byte) bool {
 	switch s := string(raw); s {
 	case "", `"`, `""`:
@@ -195,7 +194,7 @@ func begun(raw []byte) bool {
 	}
 }
 
-// prefixOfSuccess: a code that is cut may become one of those that say "fine".
+// prefixOfSuccess reports whether a truncated code may become one of the success codes.
 func prefixOfSuccess(code string) bool {
 	for fine := range success {
 		if strings.HasPrefix(fine, code) {

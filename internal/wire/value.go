@@ -27,10 +27,9 @@ func Time(raw []byte) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Keep adds a member that has no place of its own to extra, which it makes if need
-// be. It copies raw: the body's buffer is not to live as long as one field of it.
-// clean removes the token: a broken service might echo it, and callers print what
-// they do not know.
+// Keep adds an unknown member to extra, which it creates if necessary. It copies raw, so
+// that one field does not keep the whole body in memory. clean removes the token: a broken
+// service might echo it, and callers print unknown fields.
 func Keep(extra map[string]json.RawMessage, name string, raw []byte, clean func([]byte) []byte) map[string]json.RawMessage {
 	if extra == nil {
 		extra = make(map[string]json.RawMessage, 2)
