@@ -20,7 +20,10 @@ import (
 func bubble(t *testing.T, cfg payments.Config, serve func(int, rawserver.Request) rawserver.Action) (*payments.Client, *rawserver.Server) {
 	t.Helper()
 	s := rawserver.ListenPipe(serve)
-	cfg.BaseURL, cfg.Token = "http://127.0.0.1", testToken
+	cfg.BaseURL = "http://127.0.0.1"
+	if cfg.TokenSource == nil {
+		cfg.Token = testToken
+	}
 	if cfg.Transport == nil {
 		cfg.Transport = &http.Transport{DialContext: s.Dial}
 	}
@@ -94,9 +97,7 @@ func TestNextWaitsForASlowAnswer(t *testing.T) {
 func TestNextHasALimitOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := bubble(t, payments.Config{NextTimeout: 30 * time.Second}, func(int, rawserver.Request) rawserver.Action {
-			return rawserver.Action{End: rawserver.Hang}
-		})
+		c, _ := bubble(t, payments.Config{NextTimeout: 30 * time.Second}, always(rawserver.Action{End: rawserver.Hang}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
@@ -148,9 +149,7 @@ func TestNextLeftAsTheConnectionComes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var written atomic.Int64
-		s := rawserver.ListenPipe(func(int, rawserver.Request) rawserver.Action {
-			return rawserver.Action{Bytes: rawserver.JSON(200, noPayment)}
-		})
+		s := rawserver.ListenPipe(always(rawserver.Action{Bytes: rawserver.JSON(200, noPayment)}))
 		defer s.Close()
 		c, err := payments.New(payments.Config{BaseURL: "http://127.0.0.1", Token: testToken, Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -179,8 +178,7 @@ func TestNextLeftAsTheConnectionComes(t *testing.T) {
 // TestCanceledBeforeTheCall: nothing is sent, not even tried.
 func TestCanceledBeforeTheCall(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action { return rawserver.Action{} })
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+	c, s := connect(t, payments.Config{}, always(rawserver.Action{}))
 	for _, op := range operations {
 		err := op.call(canceled(t), c)
 		require.ErrorIs(t, err, context.Canceled)
@@ -218,9 +216,7 @@ func TestCanceledWhileWaiting(t *testing.T) {
 func TestOthersStopWithTheCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, s := bubble(t, payments.Config{}, func(int, rawserver.Request) rawserver.Action {
-			return rawserver.Action{End: rawserver.Hang}
-		})
+		c, s := bubble(t, payments.Config{}, always(rawserver.Action{End: rawserver.Hang}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
@@ -255,7 +251,7 @@ func TestForeignTransport(t *testing.T) {
 // TestForeignTransportThatRetries: once it had a connection, nothing takes that back.
 func TestForeignTransportThatRetries(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action { return rawserver.Action{End: rawserver.FIN} })
+	s := listen(t, always(rawserver.Action{End: rawserver.FIN}))
 	pool := &http.Transport{}
 	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr(), Transport: foreign(func(r *http.Request) (*http.Response, error) {
 		if resp, err := pool.RoundTrip(r); err == nil {
@@ -298,13 +294,12 @@ func TestMiddleware(t *testing.T) {
 // TestCallersTrace: the caller's own hooks fire once an attempt, also when there are several.
 func TestCallersTrace(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(n int, _ rawserver.Request) rawserver.Action {
+	c, _ := connect(t, payments.Config{}, func(n int, _ rawserver.Request) rawserver.Action {
 		if n < 3 {
 			return rawserver.Action{Bytes: rawserver.JSON(429, "{}")}
 		}
 		return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
 	})
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
 	got := 0
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { got++ }})
 	_, err := c.Next(ctx)

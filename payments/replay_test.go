@@ -1,7 +1,6 @@
 package payments_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"syscall"
@@ -58,8 +57,7 @@ func TestReplay(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			d := &dropper{spoil: tc.spoil}
-			s := listen(t, d.handle)
-			c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+			c, s := connect(t, payments.Config{}, d.handle)
 
 			p, err := c.Next(t.Context())
 			require.NoError(t, err)
@@ -71,8 +69,7 @@ func TestReplay(t *testing.T) {
 			if tc.cause != nil {
 				require.ErrorIs(t, err, tc.cause)
 			}
-			e, ok := errors.AsType[*payments.Error](err)
-			require.True(t, ok)
+			e := asError(t, err)
 			require.Equal(t, "Next", e.Op)
 
 			p, err = c.Next(t.Context())
@@ -96,14 +93,11 @@ func TestReplayKeepsWhatArrived(t *testing.T) {
 			t.Parallel()
 			whole := rawserver.JSON(200, body)
 			cut := whole[:len(whole)-len(body)+k]
-			s := listen(t, func(int, rawserver.Request) rawserver.Action {
-				return rawserver.Action{Bytes: cut, End: rawserver.FIN}
-			})
-			c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+			c, s := connect(t, payments.Config{}, always(rawserver.Action{Bytes: cut, End: rawserver.FIN}))
 			_, err := c.Next(t.Context())
 			require.ErrorIs(t, err, payments.ErrAmbiguous)
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-			e, _ := errors.AsType[*payments.Error](err)
+			e := asError(t, err)
 			require.Equal(t, body[:k], string(e.Raw))
 			require.Len(t, s.Requests(), 1)
 		})
@@ -113,10 +107,7 @@ func TestReplayKeepsWhatArrived(t *testing.T) {
 // TestSealedRequest: sealing must not be seen on the wire.
 func TestSealedRequest(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action {
-		return rawserver.Action{Bytes: rawserver.JSON(200, noPayment)}
-	})
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+	c, s := connect(t, payments.Config{}, always(rawserver.Action{Bytes: rawserver.JSON(200, noPayment)}))
 	for range 2 {
 		_, err := c.Next(t.Context())
 		require.ErrorIs(t, err, payments.ErrNoProcessedPayment)
@@ -137,10 +128,7 @@ func TestSealedRequest(t *testing.T) {
 // TestEmptyAnswerThatMayBeCut: without a length, nothing is not "no payment".
 func TestEmptyAnswerThatMayBeCut(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action {
-		return rawserver.Action{Bytes: []byte("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), End: rawserver.FIN}
-	})
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+	c, _ := connect(t, payments.Config{}, always(rawserver.Action{Bytes: []byte("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), End: rawserver.FIN}))
 	_, err := c.Next(t.Context())
 	require.ErrorIs(t, err, payments.ErrAmbiguous)
 	require.NotErrorIs(t, err, payments.ErrNoProcessedPayment)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -56,9 +55,6 @@ const attempts = 4 // the first and Config.MaxRetries' default
 // the waits and timeouts are those of the defaults.
 func TestRetryTable(t *testing.T) {
 	t.Parallel()
-	always := func(a rawserver.Action) func(int, rawserver.Request) rawserver.Action {
-		return func(int, rawserver.Request) rawserver.Action { return a }
-	}
 	status := func(code int, headers ...string) func(int, rawserver.Request) rawserver.Action {
 		return always(rawserver.Action{Bytes: rawserver.JSON(code, `{"error":"BUSY","error_msg":"later"}`, headers...)})
 	}
@@ -95,24 +91,14 @@ func TestRetryTable(t *testing.T) {
 			t.Run(tc.name+"/"+op.name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
-					s := rawserver.ListenPipe(tc.serve)
-					defer s.Close()
-					c, err := payments.New(payments.Config{
-						BaseURL: "http://127.0.0.1", Token: testToken,
-						Transport: &http.Transport{DialContext: s.Dial},
-					})
-					require.NoError(t, err)
-					defer c.CloseIdleConnections()
-
-					err = op.call(t.Context(), c)
-
+					c, s := bubble(t, payments.Config{}, tc.serve)
+					err := op.call(t.Context(), c)
 					want := attempts
 					if tc.acted && !op.idempotent {
 						want = 1
 					}
 					require.Len(t, s.Requests(), want)
-					e, ok := errors.AsType[*payments.Error](err)
-					require.True(t, ok, "%v", err)
+					e := asError(t, err)
 					require.Equal(t, op.name, e.Op)
 					require.Equal(t, want, e.Attempts)
 					require.Equal(t, tc.status, e.HTTPStatus)
@@ -150,8 +136,7 @@ func TestRetrySurelyUnsent(t *testing.T) {
 
 func requireUnsent(t *testing.T, err error) {
 	t.Helper()
-	e, ok := errors.AsType[*payments.Error](err)
-	require.True(t, ok, "%v", err)
+	e := asError(t, err)
 	require.Equal(t, attempts, e.Attempts)
 	require.NotErrorIs(t, err, payments.ErrAmbiguous)
 	require.True(t, payments.SafeToRetry(err))
@@ -161,13 +146,12 @@ func requireUnsent(t *testing.T, err error) {
 // TestRetryThenSuccess: what a retry brings is returned.
 func TestRetryThenSuccess(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(n int, _ rawserver.Request) rawserver.Action {
+	c, s := connect(t, payments.Config{}, func(n int, _ rawserver.Request) rawserver.Action {
 		if n < 3 {
 			return rawserver.Action{Bytes: rawserver.JSON(503, "{}", "Retry-After: 0")}
 		}
 		return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
 	})
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
 	p, err := c.Next(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, id1, p.ID)
@@ -187,18 +171,11 @@ func TestRetryAfterCap(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var at []time.Time
-				s := rawserver.ListenPipe(func(int, rawserver.Request) rawserver.Action {
+				c, _ := bubble(t, payments.Config{RetryWaitMax: limit}, func(int, rawserver.Request) rawserver.Action {
 					at = append(at, time.Now())
 					return rawserver.Action{Bytes: rawserver.JSON(429, "{}", "Retry-After: "+value)}
 				})
-				defer s.Close()
-				c, err := payments.New(payments.Config{
-					BaseURL: "http://127.0.0.1", Token: testToken, RetryWaitMax: limit,
-					Transport: &http.Transport{DialContext: s.Dial},
-				})
-				require.NoError(t, err)
-				defer c.CloseIdleConnections()
-				_, err = c.Next(t.Context())
+				_, err := c.Next(t.Context())
 				require.Error(t, err)
 				require.Len(t, at, attempts)
 				for i := 1; i < len(at); i++ {
@@ -218,22 +195,12 @@ func TestRetryAfterCap(t *testing.T) {
 func TestRetryStopsBeforeDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := rawserver.ListenPipe(func(int, rawserver.Request) rawserver.Action {
-			return rawserver.Action{Bytes: rawserver.JSON(503, `{"error":"BUSY"}`, "Retry-After: 8")}
-		})
-		defer s.Close()
-		c, err := payments.New(payments.Config{
-			BaseURL: "http://127.0.0.1", Token: testToken,
-			Transport: &http.Transport{DialContext: s.Dial},
-		})
-		require.NoError(t, err)
-		defer c.CloseIdleConnections()
+		c, s := bubble(t, payments.Config{}, always(rawserver.Action{Bytes: rawserver.JSON(503, `{"error":"BUSY"}`, "Retry-After: 8")}))
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		_, err = c.Confirm(ctx, id1)
-		e, ok := errors.AsType[*payments.Error](err)
-		require.True(t, ok)
+		_, err := c.Confirm(ctx, id1)
+		e := asError(t, err)
 		require.Equal(t, "BUSY", e.Code, "the service's answer, not a bare deadline")
 		require.Equal(t, 8*time.Second, e.RetryAfter)
 		require.Zero(t, time.Since(began))
@@ -246,19 +213,12 @@ func TestRetryStopsBeforeDeadline(t *testing.T) {
 func TestConfirmRetriesWithinDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := rawserver.ListenPipe(func(n int, _ rawserver.Request) rawserver.Action {
+		c, _ := bubble(t, payments.Config{Timeout: 2 * time.Second}, func(n int, _ rawserver.Request) rawserver.Action {
 			if n == 1 {
 				return rawserver.Action{End: rawserver.Hang}
 			}
 			return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
 		})
-		defer s.Close()
-		c, err := payments.New(payments.Config{
-			BaseURL: "http://127.0.0.1", Token: testToken, Timeout: 2 * time.Second,
-			Transport: &http.Transport{DialContext: s.Dial},
-		})
-		require.NoError(t, err)
-		defer c.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 		defer cancel()
 		p, err := c.Confirm(ctx, id1)
@@ -274,13 +234,9 @@ func TestNoRedirect(t *testing.T) {
 		for _, op := range operations {
 			t.Run(op.name+location, func(t *testing.T) {
 				t.Parallel()
-				s := listen(t, func(int, rawserver.Request) rawserver.Action {
-					return rawserver.Action{Bytes: rawserver.JSON(307, "", "Location: "+location)}
-				})
-				c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+				c, s := connect(t, payments.Config{}, always(rawserver.Action{Bytes: rawserver.JSON(307, "", "Location: "+location)}))
 				err := op.call(t.Context(), c)
-				e, ok := errors.AsType[*payments.Error](err)
-				require.True(t, ok, "%v", err)
+				e := asError(t, err)
 				require.Equal(t, 307, e.HTTPStatus)
 				require.Contains(t, err.Error(), "redirects are not followed")
 				require.False(t, strings.Contains(err.Error(), testToken))

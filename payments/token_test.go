@@ -81,14 +81,11 @@ func TestTokenSource(t *testing.T) {
 					valid: map[string]bool{"test_new": true, "test_both": true}, status: status, refuse: refuse,
 					now: []string{"test_both", "test_old", "test_new", "test_new", "test_old", "test_old"},
 				}
-				s := listen(t, i.serve)
-				c, err := payments.New(payments.Config{BaseURL: "http://" + s.Addr(), TokenSource: i.source})
-				require.NoError(t, err)
-				t.Cleanup(c.CloseIdleConnections)
+				c, s := connect(t, payments.Config{TokenSource: i.source}, i.serve)
 				require.NoError(t, op.call(t.Context(), c))
 				require.NoError(t, op.call(t.Context(), c), "refused with the old one")
 				require.NoError(t, op.call(t.Context(), c))
-				err = op.call(t.Context(), c)
+				err := op.call(t.Context(), c)
 				require.ErrorIs(t, err, payments.ErrTokenRefused)
 				require.NotErrorIs(t, err, payments.ErrAmbiguous)
 				require.True(t, payments.SafeToRetry(err))
@@ -113,11 +110,8 @@ func TestTokenSourceAfterALostAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := &issuer{now: []string{"test_old", "test_new"}}
-			s := listen(t, func(int, rawserver.Request) rawserver.Action { return serve })
-			c, err := payments.New(payments.Config{BaseURL: "http://" + s.Addr(), TokenSource: i.source})
-			require.NoError(t, err)
-			t.Cleanup(c.CloseIdleConnections)
-			_, err = c.Next(t.Context())
+			c, s := connect(t, payments.Config{TokenSource: i.source}, always(serve))
+			_, err := c.Next(t.Context())
 			require.ErrorIs(t, err, payments.ErrAmbiguous)
 			require.Equal(t, []string{"test_old"}, sent(s))
 			require.Equal(t, 1, i.asked)
@@ -205,12 +199,7 @@ func TestTokenSourceFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := rawserver.ListenPipe(func(int, rawserver.Request) rawserver.Action { return rawserver.Action{} })
-				defer s.Close()
-				c, err := payments.New(payments.Config{
-					BaseURL: "http://127.0.0.1", TokenSource: test.source, Transport: &http.Transport{DialContext: s.Dial},
-				})
-				require.NoError(t, err)
+				c, s := bubble(t, payments.Config{TokenSource: test.source}, nil)
 				for _, op := range operations {
 					began := time.Now()
 					err := op.call(t.Context(), c)
@@ -271,24 +260,22 @@ func TestEveryTokenIsRedacted(t *testing.T) {
 	for n := range 12 {
 		used = append(used, fmt.Sprintf("test_cAnArY%d", n)) // some are the beginning of others
 	}
-	s := listen(t, func(int, rawserver.Request) rawserver.Action {
+	serve := func(int, rawserver.Request) rawserver.Action {
 		said, _ := json.Marshal(map[string]any{"error": "NO " + used[0], "error_msg": strings.Join(used, " "), "x": used})
 		return rawserver.Action{Bytes: rawserver.JSON(409, string(said))}
-	})
+	}
 	var out bytes.Buffer
 	i := &issuer{now: used}
-	c, err := payments.New(payments.Config{
-		BaseURL: "http://" + s.Addr(), TokenSource: i.source,
-		Logger:     slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Middleware: func(next http.RoundTripper) http.RoundTripper { return spy{next, &out} },
-	})
-	require.NoError(t, err)
-	t.Cleanup(c.CloseIdleConnections)
+	c, _ := connect(t, payments.Config{
+		TokenSource: i.source,
+		Logger:      slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Middleware:  func(next http.RoundTripper) http.RoundTripper { return spy{next, &out} },
+	}, serve)
 	for range used {
 		_, _ = c.Confirm(t.Context(), id1)
 	}
 	out.Reset()
-	_, err = c.Confirm(t.Context(), id1)
+	_, err := c.Confirm(t.Context(), id1)
 	dump(&out, err, c)
 	require.Contains(t, out.String(), "[redacted]")
 	require.NotContains(t, out.String(), "cAnArY")

@@ -46,8 +46,7 @@ func TestCallersTransportIsHardened(t *testing.T) {
 
 	stranger := newClient(t, payments.Config{BaseURL: s.URL})
 	_, err := stranger.Next(t.Context())
-	e, ok := errors.AsType[*payments.Error](err)
-	require.True(t, ok)
+	e := asError(t, err)
 	require.Equal(t, 1, e.Attempts, "a bad certificate does not get better")
 	require.True(t, payments.SafeToRetry(err))
 }
@@ -79,7 +78,7 @@ func TestMixedAttempts(t *testing.T) {
 	}
 	t.Run("dial refused", func(t *testing.T) {
 		t.Parallel()
-		s := listen(t, func(int, rawserver.Request) rawserver.Action { return rawserver.Action{End: rawserver.RST} })
+		s := listen(t, always(rawserver.Action{End: rawserver.RST}))
 		dials := 0
 		c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr(), Transport: &http.Transport{
 			Dial: func(network, addr string) (net.Conn, error) { //nolint:staticcheck // the simplest way to refuse
@@ -99,7 +98,7 @@ func TestMixedAttempts(t *testing.T) {
 // not look unsent.
 func TestMiddlewareThatRetries(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action { return rawserver.Action{End: rawserver.FIN} })
+	s := listen(t, always(rawserver.Action{End: rawserver.FIN}))
 	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr(), Middleware: func(next http.RoundTripper) http.RoundTripper {
 		return foreign(func(r *http.Request) (*http.Response, error) {
 			if resp, err := next.RoundTrip(r); err == nil {
@@ -117,10 +116,7 @@ func TestMiddlewareThatRetries(t *testing.T) {
 // TestNotImplemented: 501 does not get better either.
 func TestNotImplemented(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action {
-		return rawserver.Action{Bytes: rawserver.JSON(501, "{}")}
-	})
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+	c, s := connect(t, payments.Config{}, always(rawserver.Action{Bytes: rawserver.JSON(501, "{}")}))
 	_, err := c.Confirm(t.Context(), id1)
 	require.Error(t, err)
 	require.Len(t, s.Requests(), 1)

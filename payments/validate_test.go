@@ -16,8 +16,7 @@ import (
 
 func TestCreateValidation(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action { return rawserver.Action{} })
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr()})
+	c, s := connect(t, payments.Config{}, always(rawserver.Action{}))
 	item := func(change func(*payments.Item)) func(*payments.CreateRequest) {
 		return func(r *payments.CreateRequest) {
 			bad := payments.Item{Name: "x", Price: payments.NewAmount(1)}
@@ -56,9 +55,7 @@ func TestCreateValidation(t *testing.T) {
 // TestCreateBody is the body of interface §2.1, with the token first.
 func TestCreateBody(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action {
-		return rawserver.Action{Bytes: rawserver.JSON(200, `{"payToken":"`+id1.String()+`","more":[1]}`)}
-	})
+	s := listen(t, always(rawserver.Action{Bytes: rawserver.JSON(200, `{"payToken":"`+id1.String()+`","more":[1]}`)}))
 	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr() + "/api/", CheckoutURL: "https://pay.example/p/"})
 	half, _ := payments.ParseAmount("0.5")
 	created, err := c.Create(t.Context(), payments.CreateRequest{
@@ -89,10 +86,7 @@ func TestCreateBody(t *testing.T) {
 // TestRequests: where the token and the payment go, by operation.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action {
-		return rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}
-	})
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr(), Token: "test_a+b/c", UserAgent: "shop/1"})
+	c, s := connect(t, payments.Config{Token: "test_a+b/c", UserAgent: "shop/1"}, always(rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}))
 	want := map[string]string{
 		"Next":          "GET /callback/rest?token=test_a%2Bb%2Fc ",
 		"Confirm":       `POST /payments/confirm? {"token":"test_a+b/c","payToken":"` + id1.String() + `"}`,
@@ -180,14 +174,11 @@ func requireField(t *testing.T, err error, field string) {
 // TestBodyLimit: a body beyond the limit is cut off, not read.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
-	s := listen(t, func(int, rawserver.Request) rawserver.Action {
-		return rawserver.Action{Bytes: rawserver.JSON(200, `{"id":"`+id1.String()+`","x":"`+strings.Repeat("x", 5000)+`"}`), End: rawserver.FIN}
-	})
-	c := newClient(t, payments.Config{BaseURL: "http://" + s.Addr(), MaxBodyBytes: 100})
+	c, s := connect(t, payments.Config{MaxBodyBytes: 100}, always(rawserver.Action{Bytes: rawserver.JSON(200, `{"id":"`+id1.String()+`","x":"`+strings.Repeat("x", 5000)+`"}`), End: rawserver.FIN}))
 	_, err := c.Next(t.Context())
 	require.ErrorIs(t, err, payments.ErrAmbiguous)
 	require.Contains(t, err.Error(), "longer than 100 bytes")
-	e, _ := errors.AsType[*payments.Error](err)
+	e := asError(t, err)
 	require.Len(t, e.Raw, 100)
 	require.Len(t, s.Requests(), 1)
 }
