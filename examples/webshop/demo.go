@@ -13,21 +13,14 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// guide is what somebody needs who has just started the demo.
-const guide = `bank phone    %s/_mock/ui/phone   (play the customer's bank here)
-my orders     http://%s/orders   (an order turns to paid on its page, by itself)
-password      %s   (of the back office, for this run)
-`
-
-// demo runs the shop and the mock of the service together, with a password made up for
-// this run.
+// demo runs the shop and the mock of the service together, with a new password.
 func demo(ctx context.Context, cfg settings, ln net.Listener, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "webshop")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	cfg.File = filepath.Join(dir, "webshop.db")
+	cfg.Postgres, cfg.File = "", filepath.Join(dir, "webshop.db")
 	cfg.OfficePassword, cfg.HookSecret = rand.Text(), rand.Text()
 	cfg.pollPause = time.Second
 	mock, err := mockserver.New(mockserver.Config{
@@ -44,6 +37,7 @@ func demo(ctx context.Context, cfg settings, ln net.Listener, out io.Writer) err
 	}
 	defer func() { _ = mock.Close() }()
 	cfg.BaseURL, cfg.CheckoutURL, cfg.Token = mock.URL(), mock.CheckoutURL(), mock.Token()
-	_, _ = fmt.Fprintf(out, guide, mock.URL(), ln.Addr(), cfg.OfficePassword)
+	_, _ = fmt.Fprintf(out, "bank phone    %s/_mock/ui/phone   (send the customer's bank transfers here)\n", mock.URL())
+	_, _ = fmt.Fprintf(out, "password      %s   (of the back office, for this run)\n", cfg.OfficePassword)
 	return serve(ctx, cfg, ln, out)
 }

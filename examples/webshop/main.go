@@ -1,6 +1,5 @@
-// Command webshop sells a few things for bank deposits. It is made to be copied: orders,
-// stock and the ledger of payments share a database, so an order is paid once and the
-// stock goes down once, whatever crashes.
+// Command webshop sells a few things for bank transfers. It is made to be copied: orders, stock and
+// the inbox share a database, so an order is paid once and the stock goes down once, whatever crashes.
 //
 //	go run ./examples/webshop --demo
 package main

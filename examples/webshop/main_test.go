@@ -26,12 +26,11 @@ import (
 
 const envChild = "WEBSHOP_TEST_CHILD"
 
-// TestMain runs the tests, or a shop for a test that kills it.
+// TestMain runs the tests, or a shop for a test that needs it in a process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv(envChild) == "" {
-		keyRounds = 1000
-		// Who waits for a browser needs no processor. -parallel on the command line counts.
-		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+		// A test that waits for a browser needs no processor. -parallel on the command line wins.
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 		goleak.VerifyTestMain(pgtest.Stopping(m), goleak.IgnoreTopFunction("os/signal.loop"))
 		return
 	}
@@ -46,20 +45,20 @@ func TestMain(m *testing.M) {
 
 const (
 	testPassword = "a password for the tests"
-	patience     = time.Minute // ends what hangs; judges nothing
+	testSecret   = "a-secret-of-the-tests-only"
+	patience     = time.Minute // ends a test that hangs; judges nothing
 	tick         = 20 * time.Millisecond
 )
 
-// world is a shop that runs, and the mock of the service that it sells with.
+// world is a running shop, and the mock of the service that it sells with.
 type world struct {
 	t    *testing.T
 	mock *mockserver.Server
 	shop *shop
 	url  string
-	now  *clock
 }
 
-// onBoth runs a test on a shop of each database.
+// onBoth runs a test with a shop on each database.
 func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	for _, name := range []string{"SQLite", "PostgreSQL"} {
@@ -74,58 +73,56 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	}
 }
 
-// start opens a shop with a database of its own. change may alter its settings.
+// start runs a shop with a database of its own. change may alter its settings.
 func start(t *testing.T, change ...func(*settings)) *world {
 	t.Helper()
-	w := &world{t: t, mock: mockserver.RunT(t, mockserver.Config{LateDeposit: true}), now: newClock()}
+	w := &world{t: t, mock: mockserver.RunT(t, mockserver.Config{LateDeposit: true})}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	w.url = "http://" + ln.Addr().String()
 	cfg := settings{
-		Addr: ln.Addr().String(), File: filepath.Join(t.TempDir(), "shop.db"), OrderLifetime: time.Hour,
+		File: filepath.Join(t.TempDir(), "shop.db"), OrderLifetime: time.Hour,
 		BaseURL: w.mock.URL(), CheckoutURL: w.mock.CheckoutURL(), Token: w.mock.Token(),
-		OfficePassword: testPassword, HookSecret: "a-secret-of-the-tests-only",
-		now: w.now.Now, pollPause: 200 * time.Millisecond, watchPause: 50 * time.Millisecond,
+		OfficePassword: testPassword, HookSecret: testSecret,
+		now: time.Now, pollPause: 200 * time.Millisecond, watchEvery: 100 * time.Millisecond,
 	}
 	for _, c := range change {
 		c(&cfg)
 	}
-	require.NoError(t, w.mock.SetWebhook(w.mock.Token(), w.url+hookPath+cfg.HookSecret))
+	require.NoError(t, w.mock.SetWebhook(w.mock.Token(), w.url+hookPath+testSecret))
 	w.shop, err = openShop(t.Context(), cfg)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.shop.run(ctx, ln) }()
 	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
 		stop()
 		require.NoError(t, <-ended)
 		require.NoError(t, w.shop.close())
-		http.DefaultClient.CloseIdleConnections()
 	})
 	return w
 }
 
-// comes gives the shop a record as no honest service writes it.
-func (w *world) comes(p payments.Payment, amount string) {
+// pay plays the customer and the bank: the name on the checkout page, then the transfer. An amount of 0
+// pays what is due.
+func (w *world) pay(payToken string, amount int64) {
+	w.t.Helper()
+	_, err := w.mock.Deposit(payToken, mockserver.Deposit{Payer: "Kim", Amount: amount})
+	require.NoError(w.t, err)
+}
+
+// receive gives the shop a record that the mock would not write.
+func (w *world) receive(p payments.Payment, amount string) {
 	w.t.Helper()
 	var err error
 	p.PaidAmount, err = payments.ParseAmount(amount)
 	require.NoError(w.t, err)
-	p.Status, p.VerifiedAt = payments.StatusComplete, time.Now()
-	if p.Method == "" {
-		p.Method = payments.MethodDeposit
-	}
-	require.NoError(w.t, w.shop.box.Webhook().Accept(w.t.Context(), p))
+	p.Status, p.Method, p.VerifiedAt = payments.StatusComplete, payments.MethodDeposit, time.Now()
+	require.NoError(w.t, w.shop.box.Accept(w.t.Context(), p))
 }
 
-// count is how many pages listen.
-func (l *listeners) count() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all + len(l.byOrder)
-}
-
-// only is the key of the one payment that the stage has.
+// only returns the key of the only payment in the stage.
 func (w *world) only(stage inbox.Stage) (key string) {
 	w.t.Helper()
 	for e, err := range w.shop.box.List(w.t.Context(), inbox.Filter{Stages: []inbox.Stage{stage}}) {
@@ -136,10 +133,17 @@ func (w *world) only(stage inbox.Stage) (key string) {
 	return key
 }
 
-// pay plays the customer and the bank: the name on the checkout page, then the deposit.
-// An amount of 0 pays what is due.
-func (w *world) pay(payToken string, amount int64) {
+// left returns how many of a product the shop has.
+func (w *world) left(product string) int {
 	w.t.Helper()
-	_, err := w.mock.Deposit(payToken, mockserver.Deposit{Payer: "Kim", Amount: amount})
+	counts, err := w.shop.stock(w.t.Context())
+	require.NoError(w.t, err)
+	return int(counts[product])
+}
+
+// alter changes something behind the shop's back.
+func (w *world) alter(statement string, args ...any) {
+	w.t.Helper()
+	_, err := w.shop.db.write.ExecContext(w.t.Context(), statement, args...)
 	require.NoError(w.t, err)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"crypto/subtle"
 	"errors"
 	"net/http"
 	"strings"
@@ -8,105 +10,106 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
-// officeRoutes are the pages of the shopkeeper, all but the first behind the password.
-func (s *shop) officeRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /office/login", s.page(s.showLogin))
-	mux.HandleFunc("POST /office/login", s.page(s.login))
-	mux.HandleFunc("POST /office/logout", s.page(s.logout))
-	mux.HandleFunc("GET /office", s.inside(s.showOffice))
-	mux.HandleFunc("GET /office/orders/{id}", s.inside(s.showOfficeOrder))
-	mux.HandleFunc("POST /office/orders/{id}/sent", s.inside(s.markSent))
-	mux.HandleFunc("GET /office/review", s.inside(s.showReview))
-	mux.HandleFunc("POST /office/review", s.inside(s.decide))
-	mux.HandleFunc("GET /office/failed", s.inside(s.showFailed))
-	mux.HandleFunc("POST /office/failed", s.inside(s.decideFailed))
-	mux.HandleFunc("GET /office/owed", s.inside(s.showOwed))
-	mux.HandleFunc("POST /office/owed", s.inside(s.markReturned))
-	mux.HandleFunc("GET /office/books", s.inside(s.showBooks))
-	mux.HandleFunc("POST /office/books", s.inside(s.reconcile))
-	mux.HandleFunc("POST /office/losses", s.inside(s.settleLoss))
-}
-
-// insider shows a page to the actor who is signed in.
-type insider func(w http.ResponseWriter, r *http.Request, actor string) error
-
-func (s *shop) inside(show insider) http.HandlerFunc {
+// signedIn shows a page only to people who know the password. The name that they give is recorded with
+// every decision. Too many wrong passwords refuse everybody for a second.
+func (s *shop) signedIn(show func(w http.ResponseWriter, r *http.Request, actor string) error) http.HandlerFunc {
 	return s.page(func(w http.ResponseWriter, r *http.Request) error {
-		actor := s.guard.actor(r)
-		if actor == "" {
-			http.Redirect(w, r, "/office/login", http.StatusSeeOther)
+		actor, password, given := r.BasicAuth()
+		actor = strings.TrimSpace(actor)
+		if s.wrong.TokensAt(s.now()) < 1 {
+			http.Error(w, "Too many wrong passwords. Wait a few seconds.", http.StatusTooManyRequests)
 			return nil
 		}
-		return show(w, r, actor)
+		if subtle.ConstantTimeCompare([]byte(password), []byte(s.OfficePassword)) == 1 && actor != "" {
+			return show(w, r, actor)
+		}
+		if given {
+			s.wrong.AllowN(s.now(), 1)
+		}
+		w.Header().Set("WWW-Authenticate", `Basic realm="back office", charset="UTF-8"`)
+		http.Error(w, "The name or the password is missing or wrong.", http.StatusUnauthorized)
+		return nil
 	})
 }
 
-func (s *shop) officeView(r *http.Request, name, actor string, data any) *view {
-	v := s.view(r, name, "office")
-	v.Office, v.Data = actor, data
-	if r.Method != http.MethodGet {
-		v.Path = "/office"
-	}
-	return v
+// heldView is a payment that waits for a person, next to the order that it may be for.
+type heldView struct {
+	inbox.Entry
+	Order    order
+	HasOrder bool
 }
 
-// decision is who decides, and why: the ledger keeps both for ever.
-func decision(r *http.Request, actor string) (inbox.Decision, error) {
-	d := inbox.Decision{Actor: actor, Reason: plain(strings.TrimSpace(r.PostFormValue("reason")))}
-	if d.Reason == "" {
-		return d, errBadForm
-	}
-	return d, nil
+// InReview reports whether the payment waits for a decision; otherwise grant gave it up.
+func (h heldView) InReview() bool { return h.Stage == inbox.StageReview }
+
+// officePage is what the page of the back office shows.
+type officePage struct {
+	Actor          string
+	Review, Failed []heldView
+	Deposits       []deposit
 }
 
-// outdated is for decisions that somebody else has taken meanwhile.
-func outdated(err error) error {
-	if errors.Is(err, inbox.ErrStage) || errors.Is(err, inbox.ErrNotFound) {
-		return errOutdated
-	}
-	return err
-}
+// pageSize bounds each list of the page. More payments follow as people decide.
+const pageSize = 50
 
-// owedPage bounds what one page shows; the rest follows as the money is sent.
-const owedPage = 200
+const newestDeposits = selectDeposits + ` ORDER BY verified_at DESC, payment DESC LIMIT $1`
 
-// Each has an index of its own, so that years of returned money cost nothing.
-const (
-	selectOwed     = selectDeposit + ` WHERE give_back > 0 AND returned_at = 0 ORDER BY verified_at, payment LIMIT $1`
-	selectReturned = selectDeposit + ` WHERE give_back > 0 AND returned_at > 0 ORDER BY returned_at DESC, payment LIMIT $1`
-)
-
-// showOwed lists the money that customers are to get back, the oldest first, and then what
-// they have got, the newest first.
-func (s *shop) showOwed(w http.ResponseWriter, r *http.Request, actor string) error {
-	owed, err := all(r.Context(), s.db.read, scanDeposit, selectOwed, owedPage)
+func (s *shop) showOffice(w http.ResponseWriter, r *http.Request, actor string) error {
+	review, err := s.held(r.Context(), inbox.StageReview)
 	if err != nil {
 		return err
 	}
-	returned, err := all(r.Context(), s.db.read, scanDeposit, selectReturned, owedPage-len(owed))
+	failed, err := s.held(r.Context(), inbox.StageDead)
 	if err != nil {
 		return err
 	}
-	s.render(w, http.StatusOK, s.officeView(r, "owed", actor, append(owed, returned...)))
+	deposits, err := all(r.Context(), s.db.read, scanDeposit, newestDeposits, pageSize)
+	if err != nil {
+		return err
+	}
+	v := newView(r, "office", "office", officePage{actor, review, failed, deposits})
+	v.Lang = english // the back office has one language
+	s.render(w, http.StatusOK, v)
 	return nil
 }
 
-// markReturned notes that the shopkeeper has sent the money back by the bank: the sum that
-// the page showed, which the handler may have changed since.
-func (s *shop) markReturned(w http.ResponseWriter, r *http.Request, actor string) error {
-	won, err := wonOf(r)
+// held reads the payments of a stage that nobody has rejected, with the orders that they name.
+func (s *shop) held(ctx context.Context, stage inbox.Stage) (found []heldView, err error) {
+	for e, err := range s.box.List(ctx, inbox.Filter{Stages: []inbox.Stage{stage}}) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Rejected {
+			continue
+		}
+		o, err := s.order(ctx, e.Payment.Identifier)
+		if err != nil && !errors.Is(err, errNotFound) {
+			return nil, err
+		}
+		if found = append(found, heldView{e, o, err == nil}); len(found) == pageSize {
+			break
+		}
+	}
+	return found, nil
+}
+
+// decide approves or rejects a payment in review, or retries one that grant gave up. The inbox keeps who
+// decided and why. Somebody else may have decided since the page was shown: then it is outdated.
+func (s *shop) decide(w http.ResponseWriter, r *http.Request, actor string) error {
+	by := inbox.Decision{Actor: actor, Reason: strings.TrimSpace(r.PostFormValue("reason"))}
+	decision, known := map[string]func(context.Context, string, inbox.Decision) error{
+		"approve": s.box.Approve, "reject": s.box.Reject, "retry": s.box.Retry,
+	}[r.PostFormValue("do")]
+	if by.Reason == "" || !known {
+		return errBadForm
+	}
+	err := decision(r.Context(), r.PostFormValue("key"), by)
+	if errors.Is(err, inbox.ErrStage) {
+		return errOutdated
+	}
 	if err != nil {
 		return err
 	}
-	result, err := s.db.write.ExecContext(r.Context(),
-		`UPDATE deposits SET returned_at = $2, returned_by = $3 WHERE payment = $1 AND give_back > 0 AND give_back = $4 AND returned_at = 0`,
-		r.PostFormValue("payment"), s.now().Unix(), actor, won)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, errOutdated)
-	}
-	http.Redirect(w, r, "/office/owed", http.StatusSeeOther)
+	http.Redirect(w, r, "/office", http.StatusSeeOther)
 	return nil
 }

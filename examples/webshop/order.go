@@ -5,118 +5,158 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// line is one line of a cart or an order.
+// line is one product of an order.
 type line struct {
 	Product string
 	Price   int64 // won, of one
 	Count   int64
 }
 
+// Sum returns the price of all of them.
 func (l line) Sum() int64 { return l.Price * l.Count }
 
-// Name is what the product is called; its id, if it is not sold any more.
+// Name returns the product's name, or its id if it is no longer on sale.
 func (l line) Name(in lang) string {
-	if p, ok := productByID(l.Product); ok {
-		return p.Name(in)
+	for _, p := range catalogue {
+		if p.ID == l.Product {
+			return p.name[in]
+		}
 	}
 	return l.Product
 }
 
-func sum(lines []line) (total int64) {
+// order is an order. Its id is a secret between the shop and the customer.
+type order struct {
+	ID, Status, Lang    string
+	Total               int64
+	CreatedAt, Deadline int64
+	Lines               []line
+}
+
+// Number returns what people call the order.
+func (o order) Number() string { return fmt.Sprintf("%.8s", o.ID) }
+
+// place stores an order. The order form has made the id, so a form that is sent twice is one order.
+func (s *shop) place(ctx context.Context, id string, lines []line, in lang) (order, error) {
+	var total int64
 	for _, l := range lines {
 		total += l.Sum()
 	}
-	return total
-}
-
-// order is an order as the shop has it. Its id is a secret between shop and customer.
-type order struct {
-	ID, Status, Lang, PayToken string
-	Contact                    string // for the back office alone: others may know the order's address
-	SentBy                     string // who has sent the goods
-	Total, Links               int64
-	CreatedAt, Deadline        time.Time
-	SentAt                     time.Time // the zero time before
-	Lines                      []line
-}
-
-// Number is what people call the order.
-func (o order) Number() string { return fmt.Sprintf("%.8s", o.ID) }
-
-var errNoLink = errors.New("webshop: the order takes no further payment link")
-
-// maxLinks is how many payments may be created for one order.
-const maxLinks = 5
-
-// place stores an order under an id that the cart's form has made, so that a form which is
-// sent twice is one order.
-func (s *shop) place(ctx context.Context, id uuid.UUID, lines []line, in lang, contact string) (order, error) {
 	now := s.now()
-	err := s.db.change(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `INSERT INTO orders (id, status, total, lang, created_at, deadline)
+	err := s.db.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		placed, err := changed(ctx, tx, `INSERT INTO orders (id, status, total, lang, created_at, deadline)
 			VALUES ($1, 'open', $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-			id.String(), sum(lines), in.String(), now.Unix(), now.Add(s.OrderLifetime).Unix())
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			id, total, in.String(), now.Unix(), now.Add(s.OrderLifetime).Unix())
+		if err != nil || !placed {
 			return err
 		}
 		for _, l := range lines {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO order_lines (order_id, product, price, count) VALUES ($1, $2, $3, $4)`,
-				id.String(), l.Product, l.Price, l.Count); err != nil {
+			insert := `INSERT INTO order_lines (order_id, product, price, count) VALUES ($1, $2, $3, $4)`
+			if _, err := tx.ExecContext(ctx, insert, id, l.Product, l.Price, l.Count); err != nil {
 				return err
 			}
 		}
-		return keepContact(ctx, tx, id.String(), contact)
+		return nil
 	})
 	if err != nil {
 		return order{}, fmt.Errorf("webshop: place order %s: %w", id, err)
 	}
-	return s.order(ctx, id.String())
+	return s.order(ctx, id)
 }
 
-// payLink creates a payment for an open order; the order's page links to where it is paid.
-func (s *shop) payLink(ctx context.Context, o order) error {
-	result, err := s.db.write.ExecContext(ctx, `UPDATE orders SET links = links + 1 WHERE id = $1 AND status = 'open' AND links < $2`, o.ID, maxLinks)
-	if err != nil {
-		return err
+// order reads one order with its lines. The error is errNotFound if there is none.
+func (s *shop) order(ctx context.Context, id string) (order, error) {
+	if !isUUID(id) {
+		return order{}, errNotFound
 	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, errNoLink)
+	o := order{ID: id}
+	query := `SELECT status, lang, total, created_at, deadline FROM orders WHERE id = $1`
+	err := s.db.read.QueryRowContext(ctx, query, id).
+		Scan(&o.Status, &o.Lang, &o.Total, &o.CreatedAt, &o.Deadline)
+	if errors.Is(err, sql.ErrNoRows) {
+		return o, errNotFound
+	}
+	if err != nil {
+		return o, err
+	}
+	o.Lines, err = linesOf(ctx, s.db.read, id)
+	return o, err
+}
+
+// isUUID reports whether s is a UUID as this program writes them. PostgreSQL refuses some other texts.
+func isUUID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}
+
+func linesOf(ctx context.Context, db conn, id string) ([]line, error) {
+	scan := func(rows *sql.Rows, l *line) error { return rows.Scan(&l.Product, &l.Price, &l.Count) }
+	return all(ctx, db, scan, `SELECT product, price, count FROM order_lines WHERE order_id = $1 ORDER BY product`, id)
+}
+
+// stock returns how many of each product are left.
+func (s *shop) stock(ctx context.Context) (map[string]int64, error) {
+	scan := func(rows *sql.Rows, l *line) error { return rows.Scan(&l.Product, &l.Count) }
+	rows, err := all(ctx, s.db.read, scan, `SELECT product, count FROM stock`)
+	left := map[string]int64{}
+	for _, l := range rows {
+		left[l.Product] = l.Count
+	}
+	return left, err
+}
+
+// payLink is a payment that was created for an order, with its state in the inbox.
+type payLink struct {
+	N         int
+	Payment   string // empty until the service has created it
+	CreatedAt int64
+	Entry     inbox.Entry
+}
+
+// addLink creates the payment number n of an open order. A form that is sent twice has the same n, so a
+// double click creates one payment. The browser may leave meanwhile: a payment that exists is kept.
+func (s *shop) addLink(ctx context.Context, o order, n int) error {
+	ctx = context.WithoutCancel(ctx)
+	claimed, err := changed(ctx, s.db.write, `INSERT INTO pay_links (order_id, n, created_at)
+		SELECT id, $2, $3 FROM orders WHERE id = $1 AND status = 'open' ON CONFLICT DO NOTHING`, o.ID, n, s.now().Unix())
+	if err != nil || !claimed {
+		return err
 	}
 	created, err := s.box.Create(ctx, o.request())
 	if err != nil {
-		return errors.Join(err, s.uncountLink(context.WithoutCancel(ctx), o.ID))
+		_, undo := changed(ctx, s.db.write, `DELETE FROM pay_links WHERE order_id = $1 AND n = $2`, o.ID, n)
+		return errors.Join(err, undo)
 	}
-	// The payment exists now: this is no time to give up with the customer's browser.
-	return s.keepLink(context.WithoutCancel(ctx), o.ID, created.PayToken.String())
-}
-
-func (s *shop) keepLink(ctx context.Context, id, payToken string) error {
-	return s.db.change(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO pay_links (payment, order_id) VALUES ($1, $2)`, payToken, id); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `UPDATE orders SET pay_token = $2 WHERE id = $1`, id, payToken)
-		return err
-	})
-}
-
-// uncountLink takes back the count of a link that was not created: while the service is
-// away, a customer may try as often as it takes.
-func (s *shop) uncountLink(ctx context.Context, id string) error {
-	_, err := s.db.write.ExecContext(ctx, `UPDATE orders SET links = links - 1 WHERE id = $1`, id)
+	_, err = changed(ctx, s.db.write, `UPDATE pay_links SET payment = $3 WHERE order_id = $1 AND n = $2`,
+		o.ID, n, created.PayToken.String())
 	return err
 }
 
+// links reads the payments of an order. Each is looked up by its id, which is quick in a large inbox.
+func (s *shop) links(ctx context.Context, id string) ([]payLink, error) {
+	scan := func(rows *sql.Rows, l *payLink) error { return rows.Scan(&l.N, &l.Payment, &l.CreatedAt) }
+	query := `SELECT n, payment, created_at FROM pay_links WHERE order_id = $1 ORDER BY n`
+	links, err := all(ctx, s.db.read, scan, query, id)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range links {
+		links[i].Entry, err = s.box.Get(ctx, l.Payment)
+		if err != nil && !errors.Is(err, inbox.ErrNotFound) {
+			return nil, err
+		}
+	}
+	return links, nil
+}
+
+// request describes the order to the service. The inbox compares payments with it.
 func (o order) request() payments.CreateRequest {
 	in := langOf(o.Lang)
 	r := payments.CreateRequest{
@@ -126,62 +166,4 @@ func (o order) request() payments.CreateRequest {
 		r.Items = append(r.Items, payments.Item{Name: l.Name(in), Price: payments.NewAmount(l.Price), Count: l.Count})
 	}
 	return r
-}
-
-// cancel ends an order that is not paid. Money that comes all the same is owed.
-func (s *shop) cancel(ctx context.Context, id string) error {
-	_, err := s.db.write.ExecContext(ctx, `UPDATE orders SET status = 'cancelled' WHERE id = $1 AND status = 'open'`, id)
-	return err
-}
-
-const selectOrder = `SELECT id, status, lang, pay_token, total, links, created_at, deadline, coalesce(contact, ''),
-	coalesce(sent_at, 0), coalesce(sent_by, '')
-	FROM orders LEFT JOIN contacts ON contacts.order_id = id LEFT JOIN shipments ON shipments.order_id = id`
-
-func scanOrder(rows *sql.Rows, o *order) error {
-	var created, deadline, sent int64
-	err := rows.Scan(&o.ID, &o.Status, &o.Lang, &o.PayToken, &o.Total, &o.Links, &created, &deadline, &o.Contact, &sent, &o.SentBy)
-	o.CreatedAt, o.Deadline, o.SentAt = time.Unix(created, 0), time.Unix(deadline, 0), since(sent)
-	return err
-}
-
-// order reads one order with its lines; the error is sql.ErrNoRows if there is none.
-func (s *shop) order(ctx context.Context, id string) (order, error) {
-	found, err := all(ctx, s.db.read, scanOrder, selectOrder+` WHERE id = $1`, id)
-	if err != nil {
-		return order{}, err
-	}
-	if len(found) == 0 {
-		return order{}, sql.ErrNoRows
-	}
-	found[0].Lines, err = linesOf(ctx, s.db.read, id)
-	return found[0], err
-}
-
-func (s *shop) status(ctx context.Context, id string) (status string, err error) {
-	err = s.db.read.QueryRowContext(ctx, `SELECT status FROM orders WHERE id = $1`, id).Scan(&status)
-	return status, err
-}
-
-type queryer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-func linesOf(ctx context.Context, q queryer, id string) ([]line, error) {
-	return all(ctx, q, func(rows *sql.Rows, l *line) error { return rows.Scan(&l.Product, &l.Price, &l.Count) },
-		`SELECT product, price, count FROM order_lines WHERE order_id = $1 ORDER BY product`, id)
-}
-
-// stock is how many of each product are left.
-func (s *shop) stock(ctx context.Context) (map[string]int64, error) {
-	type left struct {
-		product string
-		count   int64
-	}
-	rows, err := all(ctx, s.db.read, func(rows *sql.Rows, l *left) error { return rows.Scan(&l.product, &l.count) }, `SELECT product, count FROM stock`)
-	counts := map[string]int64{}
-	for _, l := range rows {
-		counts[l.product] = l.count
-	}
-	return counts, err
 }

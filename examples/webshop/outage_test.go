@@ -10,15 +10,14 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestDatabaseAway: the database crashes while the service hands a payment over. The shop
-// goes on, and takes the payment in when the database is back.
+// TestDatabaseAway: a payment that the service hands over while the database crashes is granted when the
+// database is back.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	cluster := pgtest.NewCluster(t)
 	w := start(t, func(cfg *settings) { cfg.Postgres = cluster.DSN("postgres") })
 	require.NoError(t, w.mock.SetWebhook(w.mock.Token(), ""))
-	v := w.visitor()
-	id, payToken := v.order("cup", 1)
+	id, payToken := w.customer().order("cup", 1)
 	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "delay-after", Delay: time.Second}))
 	w.pay(payToken, 0)
 	require.Eventually(t, func() bool { return w.mock.Payments()[0].Status == mockserver.StatusComplete }, patience, tick)
@@ -30,5 +29,5 @@ func TestDatabaseAway(t *testing.T) {
 		o, err := w.shop.order(t.Context(), id)
 		return err == nil && o.Status == paid
 	}, patience, tick)
-	require.EqualValues(t, 499, w.left("cup"))
+	require.Equal(t, 499, w.left("cup"))
 }

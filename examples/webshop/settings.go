@@ -5,19 +5,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
-	"net/url"
 	"time"
 )
 
-// settings are all that a shop is told at its start. The secrets come from the
-// environment, where the list of processes does not show them.
+// settings configure the shop. The secrets come from the environment, which a list of processes does
+// not show.
 type settings struct {
-	Addr          string        // where the pages are served
+	Addr          string        // where to serve the pages
 	File          string        // the SQLite database
 	Postgres      string        // the PostgreSQL database, in place of the file
-	HTTPS         bool          // the pages are reached by https, through a proxy
-	OrderLifetime time.Duration // after which an unpaid order is shown as expired
+	OrderLifetime time.Duration // an unpaid order expires after it
 	Demo          bool
 
 	BaseURL, CheckoutURL string // of the service
@@ -27,61 +24,39 @@ type settings struct {
 
 	now        func() time.Time
 	pollPause  time.Duration // default: that of package poller
-	watchPause time.Duration // between two looks at an order for an open page
+	watchEvery time.Duration // how often an open order page checks for changes
 }
-
-// The environment variables.
-const (
-	envURL      = "DEPOSITPAY_URL"
-	envCheckout = "DEPOSITPAY_CHECKOUT_URL"
-	envToken    = "DEPOSITPAY_TOKEN"
-	envPassword = "SHOP_OFFICE_PASSWORD"
-	envHook     = "SHOP_HOOK_SECRET"
-)
 
 func readSettings(args []string, env func(string) string, out io.Writer) (settings, error) {
 	s := settings{
-		BaseURL: env(envURL), CheckoutURL: env(envCheckout), Token: env(envToken),
-		OfficePassword: env(envPassword), HookSecret: env(envHook),
-		now: time.Now, watchPause: time.Second,
+		BaseURL: env("DEPOSITPAY_URL"), CheckoutURL: env("DEPOSITPAY_CHECKOUT_URL"), Token: env("DEPOSITPAY_TOKEN"),
+		OfficePassword: env("SHOP_OFFICE_PASSWORD"), HookSecret: env("SHOP_HOOK_SECRET"),
+		now: time.Now, watchEvery: 2 * time.Second,
 	}
 	flags := flag.NewFlagSet("webshop", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.StringVar(&s.Addr, "addr", "127.0.0.1:8090", "where to serve the pages")
 	flags.StringVar(&s.File, "db", "webshop.db", "the SQLite database")
 	flags.StringVar(&s.Postgres, "postgres", "", "the URL of a PostgreSQL database, for any number of replicas")
-	flags.BoolVar(&s.HTTPS, "https", false, "customers reach the shop by https, through a proxy")
-	flags.DurationVar(&s.OrderLifetime, "order-lifetime", 24*time.Hour, "after which an unpaid order is shown as expired")
-	flags.BoolVar(&s.Demo, "demo", false, "run the mock of the service as well, with a database that is gone afterwards")
+	flags.DurationVar(&s.OrderLifetime, "order-lifetime", 24*time.Hour, "an unpaid order expires after it")
+	flags.BoolVar(&s.Demo, "demo", false, "run the mock of the service too, with a temporary database")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
 	if flags.NArg() > 0 {
-		return s, fmt.Errorf("webshop: %q is not understood; see -h", flags.Arg(0))
-	}
-	if s.Demo && s.Postgres != "" {
-		return s, errors.New("webshop: --demo has a database of its own, that is gone afterwards; leave --postgres out")
+		return s, fmt.Errorf("webshop: unknown argument %q; see -h", flags.Arg(0))
 	}
 	return s, nil
 }
 
-// minPassword is the least length of the back office's password.
-const minPassword = 12
-
-var errPassword = errors.New("webshop: set " + envPassword + " to a password of the back office, of at least 12 characters; there is no default")
+var errPassword = errors.New("webshop: set SHOP_OFFICE_PASSWORD to at least 12 characters; there is no default")
 
 func (s settings) check() error {
-	if len(s.OfficePassword) < minPassword {
+	if len(s.OfficePassword) < 12 {
 		return errPassword
 	}
-	if s.OrderLifetime <= 0 {
-		return errors.New("webshop: --order-lifetime must be above 0")
-	}
-	if _, _, err := net.SplitHostPort(s.Addr); err != nil {
-		return fmt.Errorf("webshop: --addr: %w", err)
-	}
-	if u, err := url.Parse(s.CheckoutURL); err != nil || u.Host == "" {
-		return errors.New("webshop: set " + envCheckout + " to the address of the service's checkout pages")
+	if s.CheckoutURL == "" {
+		return errors.New("webshop: set DEPOSITPAY_CHECKOUT_URL to the address of the service's checkout pages")
 	}
 	return nil
 }

@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/payments"
@@ -11,7 +15,7 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// shop is one process of the shop. What has to outlive it is in the database.
+// shop is one process of the shop. What must outlive it is in the database.
 type shop struct {
 	settings
 	db     *database
@@ -19,61 +23,82 @@ type shop struct {
 	box    *inbox.Inbox
 	hook   *webhook.Handler
 	poll   *poller.Poller
-	guard  *guard
-	live   listeners     // the pages that listen
-	ending chan struct{} // closed when pages must stop listening
+	wrong  *rate.Limiter // wrong passwords
 }
 
-// openShop connects the parts: one client, one ledger, and both channels into it.
-func openShop(ctx context.Context, cfg settings) (*shop, error) {
+// openShop connects the parts: one client, one inbox, and both channels into it.
+func openShop(ctx context.Context, cfg settings) (s *shop, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	s := &shop{settings: cfg, ending: make(chan struct{})}
-	var err error
-	if s.client, err = payments.New(payments.Config{BaseURL: cfg.BaseURL, CheckoutURL: cfg.CheckoutURL, Token: cfg.Token}); err != nil {
-		return nil, err
-	}
-	if s.guard, err = newGuard(cfg); err != nil {
+	s = &shop{settings: cfg, wrong: rate.NewLimiter(1, 5)}
+	s.client, err = payments.New(payments.Config{BaseURL: cfg.BaseURL, CheckoutURL: cfg.CheckoutURL, Token: cfg.Token})
+	if err != nil {
 		return nil, err
 	}
 	if s.db, err = openDatabase(ctx, cfg.File, cfg.Postgres); err != nil {
 		return nil, err
 	}
-	if err := s.connect(ctx); err != nil {
+	if s.box, err = inbox.Open(ctx, s.inboxConfig()); err != nil {
 		return nil, errors.Join(err, s.db.close())
+	}
+	s.hook, err = webhook.New(webhook.Config{Client: s.client, Sink: s.box, PathSecrets: []string{cfg.HookSecret}})
+	if err == nil {
+		s.poll, err = poller.New(poller.Config{Client: s.client, Sink: s.box, IntervalMin: cfg.pollPause})
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }
 
-// handlerTimeout is far more than grant takes. What a killed replica had in its hands waits
-// for about this long until another one takes it over.
-const handlerTimeout = 5 * time.Second
+func (s *shop) inboxConfig() inbox.Config {
+	cfg := inbox.Config{
+		Client:         s.client,
+		Handler:        s.grant,
+		HandlerTimeout: 5 * time.Second, // a payment that a killed replica was handling waits for about this long
+		ReconcileEvery: time.Minute,     // and one that it had confirmed and not stored, for this long
+		OnlyCreated:    true,            // no other program creates payments with this token
+		SQLite:         s.db.sqlite,
+	}
+	if cfg.SQLite == nil {
+		cfg.DB = s.db.write
+	}
+	return cfg
+}
 
-// reconcileEvery is how long at most a payment stays unseen that a replica had confirmed
-// when it was killed, and not written down: nobody but us would speak of it again.
-const reconcileEvery = time.Minute
+// run serves the pages, receives webhooks, polls, and hands payments to grant until ctx ends or the
+// server or the inbox fails. It returns when nothing is in progress any more.
+func (s *shop) run(ctx context.Context, ln net.Listener) error {
+	server := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       8 * time.Second,
+		WriteTimeout:      15 * time.Second, // more than the webhook's budget
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 3)
+	start := func(part func() error) {
+		defer stop() // the shop cannot run without this part: end, so that a supervisor restarts it
+		ended <- part()
+	}
+	go start(func() error { return s.box.Run(ctx) })
+	go start(func() error { return server.Serve(ln) })
+	go start(func() error { return s.pollAlone(ctx) }) // goes on until ctx ends
 
-func (s *shop) connect(ctx context.Context) (err error) {
-	ledger := inbox.Config{Client: s.client, Handler: s.grant, HandlerTimeout: handlerTimeout, ReconcileEvery: reconcileEvery, SQLite: s.db.ledger}
-	if s.db.ledger == nil {
-		ledger.DB = s.db.write
+	<-ctx.Done()
+	grace, done := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+	defer done()
+	err := errors.Join(server.Shutdown(grace), s.hook.Wait(grace)) // a webhook may be in progress
+	for range cap(ended) {
+		if e := <-ended; !errors.Is(e, http.ErrServerClosed) {
+			err = errors.Join(err, e)
+		}
 	}
-	if s.box, err = inbox.Open(ctx, ledger); err != nil {
-		return err
-	}
-	hook := webhook.Config{Client: s.client, Ledger: s.box.Webhook()}
-	if s.HookSecret != "" {
-		hook.PathSecrets = []string{s.HookSecret}
-	}
-	if s.hook, err = webhook.New(hook); err != nil {
-		return errors.Join(err, s.box.Close())
-	}
-	s.poll, err = poller.New(poller.Config{Client: s.client, Ledger: s.box.Poller(), IntervalMin: s.pollPause})
-	if err != nil {
-		return errors.Join(err, s.box.Close())
-	}
-	return nil
+	return err
 }
 
 // close is for after run.

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/inbox"
+	"github.com/depositpay/depositpay-go/payments"
+)
+
+// However money goes wrong, the customer and the office see what becomes of it.
+
+func TestUnderpaidRejected(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		v, keeper := w.customer(), w.keeper()
+		id, payToken := v.order("cup", 2)
+		w.pay(payToken, 50_000)
+		v.shows("/orders/"+id, "We are checking your payment", "You paid ₩50,000; the order costs ₩56,000")
+		keeper.shows("/office", "underpaid", "<td>56000</td><td>50000</td>", "Celadon cup × 2")
+		keeper.asks(http.StatusBadRequest, "/office", fields("do", "reject", "key", payToken, "reason", " "))
+		keeper.decides("reject", payToken, "6,000 are missing")
+		v.shows("/orders/"+id, "We could not accept your payment", "We will give ₩50,000 back to you.", "You may pay again")
+		require.Empty(t, v.payment(id), "the link has been used")
+		require.Contains(t, keeper.get("/office"), "Nothing is waiting.")
+		for _, late := range []string{"approve", "reject"} {
+			keeper.asks(http.StatusConflict, "/office", fields("do", late, "key", payToken, "reason", "from an old page"))
+		}
+		require.Equal(t, 500, w.left("cup"))
+
+		w.pay(v.again(id), 0)
+		v.shows("/orders/"+id, "Paid. Thank you!", "We will give ₩50,000 back to you.")
+		require.Equal(t, 498, w.left("cup"))
+		audit, err := w.shop.box.Audit(t.Context(), payToken)
+		require.NoError(t, err)
+		require.Len(t, audit, 1)
+		require.Equal(t, inbox.Decision{Actor: "Mina", Reason: "6,000 are missing"}, audit[0].Decision)
+	})
+}
+
+func TestOverpaidApproved(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.customer(), w.keeper()
+	id, payToken := v.order("tea", 1)
+	w.pay(payToken, 10_000)
+	keeper.shows("/office", "overpaid")
+	keeper.decides("approve", payToken, "the rest goes back")
+	v.shows("/orders/"+id, "Paid. Thank you!", "You paid ₩10,000 for this order.", "We will give ₩1,000 back to you.")
+	keeper.shows("/office", `<td>paid</td><td class="number">₩10,000</td><td class="number">₩1,000</td>`)
+	require.Equal(t, 499, w.left("tea"))
+}
+
+func TestPaidTwice(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		v := w.customer()
+		id, first := v.order("spoon", 1)
+		second := v.again(id)
+		require.NotEqual(t, first, second)
+		w.pay(first, 0)
+		w.pay(second, 0)
+		v.shows("/orders/"+id, "Paid. Thank you!", "Another ₩19,000 came after the order was paid.", "We will give ₩19,000 back to you.")
+		w.keeper().shows("/office", `<td>paid_twice</td><td class="number">₩19,000</td><td class="number">₩19,000</td>`)
+		require.Equal(t, 499, w.left("spoon"))
+	})
+}
+
+// TestSecondPaymentDiffers: the customer of a paid order sees money that nobody has decided on. Approved
+// by mistake, it buys nothing.
+func TestSecondPaymentDiffers(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.customer(), w.keeper()
+	id, first := v.order("tea", 1)
+	second, third := v.again(id), v.again(id)
+	w.pay(first, 0)
+	v.shows("/orders/"+id, "Paid. Thank you!")
+	w.pay(second, 100)
+	v.shows("/orders/"+id, "Another ₩100 came. We are checking it.")
+	keeper.decides("reject", second, "nothing to buy")
+	v.shows("/orders/"+id, "Paid. Thank you!", "We will give ₩100 back to you.")
+	w.pay(third, 200)
+	keeper.shows("/office", "<td>200</td>")
+	keeper.decides("approve", third, "by mistake")
+	v.shows("/orders/"+id, "Another ₩200 came after the order was paid.", "We will give ₩200 back to you.")
+	require.Equal(t, 499, w.left("tea"))
+}
+
+// TestPayAfterRejection: the page of an order with a rejected payment shows the next link, and the next
+// payment in review.
+func TestPayAfterRejection(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.customer(), w.keeper()
+	id, first := v.order("cup", 1)
+	second := v.again(id)
+	w.pay(second, 100)
+	keeper.shows("/office", "<td>100</td>")
+	keeper.decides("reject", second, "100 is not enough")
+	v.shows("/orders/"+id, "We could not accept your payment")
+	require.NotEmpty(t, v.again(id))
+	v.shows("/orders/"+id, "We could not accept your payment")
+	w.pay(first, 200)
+	v.shows("/orders/"+id, "We are checking your payment", "You paid ₩200; the order costs ₩28,000", "We will give ₩100 back to you.")
+}
+
+// TestNothingPaid: a voucher that failed is not money. The customer may pay again.
+func TestNothingPaid(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.customer(), w.keeper()
+	id, payToken := v.order("tea", 1)
+	w.receive(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "0")
+	v.shows("/orders/"+id, "No money came with this payment.")
+	keeper.decides("reject", payToken, "the voucher has failed")
+	v.shows("/orders/"+id, "We could not accept your payment", "Get a new payment link")
+	require.NotContains(t, v.get("/orders/"+id), "back to you")
+}
+
+// TestFraction: a fraction of a won buys nothing, and the customer gets the amount back rounded up.
+// Approved by mistake, the payment becomes a dead letter, which the office sees.
+func TestFraction(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.customer(), w.keeper()
+	id, payToken := v.order("tea", 1)
+	w.receive(payments.Payment{ID: uuid.MustParse(payToken), Identifier: id}, "9000.5")
+	v.shows("/orders/"+id, "You paid ₩9,001; the order costs ₩9,000")
+	keeper.decides("approve", payToken, "by mistake")
+	keeper.shows("/office", "is not a whole number of won")
+	v.shows("/orders/"+id, "We are checking your order", "Your money is here and safe.")
+	require.NoError(t, w.shop.box.Retry(t.Context(), payToken, inbox.Decision{Actor: "Jun", Reason: "review it again"}))
+	require.Eventually(t, func() bool { return w.only(inbox.StageReview)+w.only(inbox.StageDead) == payToken }, patience, tick)
+	require.Equal(t, 500, w.left("tea"))
+}
+
+// TestNoID: a record without a payment id may be a duplicate, so it buys nothing, even if it is approved.
+func TestNoID(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.customer(), w.keeper()
+	id, _ := v.order("tea", 1)
+	w.receive(payments.Payment{Identifier: id}, "9000")
+	keeper.shows("/office", "no_id")
+	keeper.decides("approve", w.only(inbox.StageReview), "the name fits")
+	keeper.shows("/office", "has no payment id, so it may be a duplicate")
+	v.shows("/orders/"+id, "Waiting for your transfer")
+	require.Equal(t, 500, w.left("tea"))
+}
+
+// TestStrangeTexts: PostgreSQL keeps a payment with bytes that it refuses in a text.
+func TestStrangeTexts(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		keeper := w.keeper()
+		w.receive(payments.Payment{ID: uuid.New(), Identifier: "player-77 of another shop \x00"}, "7000")
+		keeper.shows("/office", "unknown_order", "There is no such order: player-77 of another shop")
+		keeper.decides("reject", w.only(inbox.StageReview), "a\x00b\xff")
+		require.Contains(t, keeper.get("/office"), "Nothing is waiting.")
+		keeper.asks(http.StatusNotFound, "/orders/%00"+uuid.NewString()+"%00", nil)
+	})
+}
+
+// TestRetry: a payment that could not be booked waits until the office retries it.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v, keeper := w.customer(), w.keeper()
+	id, payToken := v.order("cup", 1)
+	rename := `UPDATE orders SET id = $2 WHERE id = $1`
+	w.alter(rename, id, "lost")
+	w.pay(payToken, 0)
+	keeper.shows("/office", "there is no order \""+id+"\"")
+	w.alter(rename, "lost", id)
+	v.shows("/orders/"+id, "We are checking your order")
+	keeper.decides("retry", payToken, "the order is back")
+	v.shows("/orders/"+id, "Paid. Thank you!")
+	require.Contains(t, keeper.get("/office"), "Every payment is booked.")
+	require.Equal(t, 499, w.left("cup"))
+}
+
+func TestPaidLate(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v := w.customer()
+	id, payToken := v.order("cup", 1)
+	w.alter(`UPDATE orders SET deadline = 1`)
+	v.shows("/orders/"+id, "The time to pay is over", "you get the goods while they last, or your money back", "Pay by")
+	w.pay(payToken, 0)
+	v.shows("/orders/"+id, "Paid. Thank you!")
+	require.NotContains(t, v.get("/orders/"+id), "Pay by")
+	require.Equal(t, 499, w.left("cup"))
+}
+
+func TestPaidAfterCancel(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v := w.customer()
+	id, payToken := v.order("cup", 1)
+	v.sends("/orders/" + id + "/cancel")
+	v.shows("/orders/"+id, "Cancelled", "Please do not pay any more.")
+	v.sends("/orders/"+id+"/pay", "link", "1")
+	require.Len(t, w.mock.Payments(), 1, "a cancelled order gets no payment link")
+	w.pay(payToken, 0)
+	v.shows("/orders/"+id, "₩28,000 came after the order was cancelled.", "We will give ₩28,000 back to you.")
+	require.Equal(t, 500, w.left("cup"))
+}
+
+// TestSoldOut: of two customers who want the last spoons, the first to pay gets them. The other one gets
+// everything back, and the stock of what else was ordered does not change.
+func TestSoldOut(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		w.alter(`UPDATE stock SET count = 3 WHERE product = 'spoon'`)
+		v := w.customer()
+		first, payFirst := v.order("spoon", 2)
+		second := uuid.NewString()
+		v.sends("/orders", "order", second, "count-spoon", "2", "count-cup", "4")
+		w.pay(payFirst, 0)
+		v.shows("/orders/"+first, "Paid. Thank you!")
+		w.pay(v.payment(second), 0)
+		v.shows("/orders/"+second, "Sold out before your money arrived", "We will give ₩150,000 back to you.")
+		require.Equal(t, 1, w.left("spoon"))
+		require.Equal(t, 500, w.left("cup"))
+		page := v.asks(http.StatusBadRequest, "/orders", fields("order", uuid.NewString(), "count-spoon", "2"))
+		require.Contains(t, page, "Not enough left.")
+		require.Contains(t, page, "1 left")
+	})
+}

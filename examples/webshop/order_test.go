@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/depositpay/depositpay-go/mockserver"
+)
+
+// TestDoubleClick: one order, and one payment for each link, however often a form is sent at once.
+func TestDoubleClick(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, w *world) {
+		v := w.customer()
+		id := uuid.NewString()
+		click := func(path string, pairs ...string) {
+			var clicks sync.WaitGroup
+			for range 8 {
+				clicks.Go(func() {
+					if resp, body, err := v.do(path, fields(pairs...)); err != nil || resp.StatusCode != http.StatusSeeOther {
+						t.Errorf("%v: %s", err, body)
+					}
+				})
+			}
+			clicks.Wait()
+		}
+		click("/orders", "order", id, "count-cup", "1", "count-tea", "2")
+		require.Len(t, w.mock.Payments(), 1)
+		first := v.payment(id)
+		require.Equal(t, w.mock.Payments()[0].ID, first)
+		click("/orders/"+id+"/pay", "link", "1")
+		require.Len(t, w.mock.Payments(), 2)
+		require.NotEqual(t, first, v.payment(id))
+		v.shows("/orders/"+id, "₩46,000")
+	})
+}
+
+// TestNoService: an order is placed although the service fails, and is paid once the service is back.
+func TestNoService(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v := w.customer()
+	require.NoError(t, w.mock.AddFault(mockserver.Fault{Operation: "create", Kind: "status-before", Status: 500}))
+	id, payToken := v.order("tea", 1)
+	require.Empty(t, payToken)
+	require.Contains(t, v.get("/orders/"+id), "We could not prepare your payment")
+	v.asks(http.StatusInternalServerError, "/orders/"+id+"/pay", fields("link", "0"))
+	w.mock.ClearFaults()
+	w.pay(v.again(id), 0)
+	v.shows("/orders/"+id, "Paid. Thank you!")
+}
+
+// TestKilledWhileCreating: after a crash between the claim and the payment, the customer waits and then
+// gets a link.
+func TestKilledWhileCreating(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v := w.customer()
+	id, _ := v.order("tea", 1)
+	w.alter(`UPDATE pay_links SET payment = ''`)
+	page := v.get("/orders/" + id)
+	require.Contains(t, page, "Preparing your payment")
+	require.NotContains(t, page, `name="link"`)
+	w.alter(`UPDATE pay_links SET created_at = created_at - 31`)
+	require.Contains(t, v.get("/orders/"+id), "We could not prepare your payment")
+	w.pay(v.again(id), 0)
+	v.shows("/orders/"+id, "Paid. Thank you!")
+}
+
+// TestBrowserLeaves: the order of a customer who leaves while the payment is created has its link.
+func TestBrowserLeaves(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	o, err := w.shop.place(t.Context(), uuid.NewString(), []line{{"cup", 28_000, 1}}, english)
+	require.NoError(t, err)
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	require.NoError(t, w.shop.addLink(ctx, o, 0))
+	w.customer().shows("/orders/"+o.ID, "Go to the payment page")
+}
+
+// TestForms: a form that the shop cannot take is answered with what is wrong, and keeps what was typed.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	v := w.customer()
+	for typed, says := range map[string]string{
+		"100": "Enter a number from 0 to 99.", "-1": "Enter a number from 0 to 99.", "many": "Enter a number from 0 to 99.",
+		"0": "Choose at least one item.", "": "Choose at least one item.",
+	} {
+		id := uuid.NewString()
+		page := v.asks(http.StatusBadRequest, "/orders", fields("order", id, "count-cup", typed, "count-tea", "0"))
+		require.Contains(t, page, says, typed)
+		require.Contains(t, page, `name="order" value="`+id+`"`)
+		if typed != "" {
+			require.Contains(t, page, `name="count-cup" value="`+typed+`"`)
+		}
+		v.asks(http.StatusNotFound, "/orders/"+id, nil)
+	}
+	bad := "Something in the form is missing or wrong"
+	require.Contains(t, v.asks(http.StatusBadRequest, "/orders", fields("order", "1", "count-cup", "1")), bad)
+	require.Contains(t, v.asks(http.StatusBadRequest, "/orders", fields("order", strings.Repeat("x", 20<<10))), bad)
+	id, _ := v.order("cup", 99)
+	require.Contains(t, v.asks(http.StatusBadRequest, "/orders/"+id+"/pay", fields("link", "-1")), bad)
+	for _, path := range []string{"/orders/1", "/orders/" + uuid.NewString(), "/nothing", "/static/", "/static/x"} {
+		v.asks(http.StatusNotFound, path, nil)
+	}
+	require.Regexp(t, regexp.MustCompile(`live\.js`), v.get("/orders/"+id))
+	require.Len(t, w.mock.Payments(), 1)
+}
