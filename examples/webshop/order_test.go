@@ -68,7 +68,7 @@ func TestKilledWhileCreating(t *testing.T) {
 	page := v.get("/orders/" + id)
 	require.Contains(t, page, "Preparing your payment")
 	require.NotContains(t, page, `name="link"`)
-	w.alter(`UPDATE pay_links SET created_at = created_at - 31`)
+	w.alter(`UPDATE pay_links SET created_at = created_at - 11`)
 	require.Contains(t, v.get("/orders/"+id), "We could not prepare your payment")
 	w.pay(v.again(id), 0)
 	v.shows("/orders/"+id, "Paid. Thank you!")

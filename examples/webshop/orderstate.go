@@ -111,7 +111,7 @@ func (s *shop) stateWithoutMoney(o order, last payLink) state {
 	switch now := s.now().Unix(); {
 	case o.Status != open:
 		return state(o.Status)
-	case last.Payment == "" && now < last.CreatedAt+30:
+	case last.Payment == "" && now < last.CreatedAt+10:
 		return statePreparing
 	case last.Payment == "":
 		return stateUnprepared

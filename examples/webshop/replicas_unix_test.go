@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -100,22 +101,25 @@ func TestHungReplica(t *testing.T) {
 	require.Eventually(t, func() bool { return polls() > before }, patience, tick)
 }
 
-// buy orders, as often as it takes, and pays once.
+// buy orders and pays once. It sends its forms as often as it takes.
 func (w *world) buy() {
 	v := w.customer()
 	defer v.client.CloseIdleConnections()
 	id := uuid.NewString()
+	path, form := "/orders", fields("order", id, "count-tea", "2", "count-spoon", "1")
 	for w.t.Context().Err() == nil {
-		if _, _, err := v.do("/orders", fields("order", id, "count-tea", "2", "count-spoon", "1")); err != nil {
-			continue // the replica has died: the same form again is the same order
-		}
-		_, page, err := v.do("/orders/"+id, nil)
-		if m := payButton.FindStringSubmatch(page); err == nil && m != nil {
+		_, _, _ = v.do(path, form) // the replica may be dead
+		_, page, _ := v.do("/orders/"+id, nil)
+		if m := payButton.FindStringSubmatch(page); m != nil {
 			if _, err := w.mock.Deposit(m[1], mockserver.Deposit{Payer: "Kim"}); err != nil {
 				w.t.Error(err)
 			}
 			return
 		}
+		if m := nextLink.FindStringSubmatch(page); m != nil { // killed while it created the payment
+			path, form = "/orders/"+id+"/pay", fields("link", m[1])
+		}
+		<-time.After(tick)
 	}
 }
 

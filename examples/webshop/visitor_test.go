@@ -108,13 +108,16 @@ func (v *visitor) order(product string, count int) (id, payToken string) {
 // again gets a new payment link and returns its payment.
 func (v *visitor) again(id string) (payToken string) {
 	v.t.Helper()
-	link := regexp.MustCompile(`name="link" value="(\d+)"`).FindStringSubmatch(v.get("/orders/" + id))
+	link := nextLink.FindStringSubmatch(v.get("/orders/" + id))
 	require.NotNil(v.t, link)
 	v.sends("/orders/"+id+"/pay", "link", link[1])
 	return v.payment(id)
 }
 
-var payButton = regexp.MustCompile(`id="pay" href="[^"]*/([0-9a-f-]{36})" target="_blank"`)
+var (
+	payButton = regexp.MustCompile(`id="pay" href="[^"]*/([0-9a-f-]{36})" target="_blank"`)
+	nextLink  = regexp.MustCompile(`name="link" value="(\d+)"`)
+)
 
 // payment returns the payment that the order page links to, or "" if it links to none.
 func (v *visitor) payment(id string) string {

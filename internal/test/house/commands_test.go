@@ -24,7 +24,7 @@ func started(says string) proof {
 var commands = map[string]proof{
 	"git clone https://github.com/depositpay/depositpay-go && cd depositpay-go": {folder: "internal/test/ci", test: "newcomer.sh"},
 	"go run ./examples/quickstart":                                              {folder: "internal/test/ci", test: "newcomer.sh"},
-	"go run ./examples/webshop --demo":                                          {folder: "examples/webshop", test: "TestDemo", says: `binary, "--demo"`},
+	"go run ./examples/webshop --demo":                                          {folder: "examples/webshop", test: "TestDemo", says: `startDemo(t, "--demo"`},
 	"go run ./examples/gameserver --demo":                                       {folder: "examples/gameserver", test: "TestDemo", says: `{"--demo"}`},
 	"go run ./examples/gameserver --demo --stay":                                {folder: "examples/gameserver", test: "TestDemoStays", says: `"--demo", "--stay"`},
 	"go run ./examples/gameserver --config gameserver.json":                     {folder: "examples/gameserver", test: "TestRCONServer", says: `"--config", file`},
