@@ -95,7 +95,7 @@ func (s *shop) storeUnhanded(ctx context.Context, err error) error {
 	defer cancel()
 	var unstored []error
 	for _, p := range unhanded.Payments {
-		unstored = append(unstored, s.box.Accept(ctx, p))
+		unstored = append(unstored, s.box.Webhook().Accept(ctx, p))
 	}
 	return errors.Join(unstored...)
 }

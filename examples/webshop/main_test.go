@@ -119,7 +119,7 @@ func (w *world) receive(p payments.Payment, amount string) {
 	p.PaidAmount, err = payments.ParseAmount(amount)
 	require.NoError(w.t, err)
 	p.Status, p.Method, p.VerifiedAt = payments.StatusComplete, payments.MethodDeposit, time.Now()
-	require.NoError(w.t, w.shop.box.Accept(w.t.Context(), p))
+	require.NoError(w.t, w.shop.box.Webhook().Accept(w.t.Context(), p))
 }
 
 // only returns the key of the only payment in the stage.

@@ -42,9 +42,9 @@ func openShop(ctx context.Context, cfg settings) (s *shop, err error) {
 	if s.box, err = inbox.Open(ctx, s.inboxConfig()); err != nil {
 		return nil, errors.Join(err, s.db.close())
 	}
-	s.hook, err = webhook.New(webhook.Config{Client: s.client, Sink: s.box, PathSecrets: []string{cfg.HookSecret}})
+	s.hook, err = webhook.New(webhook.Config{Client: s.client, Ledger: s.box.Webhook(), PathSecrets: []string{cfg.HookSecret}})
 	if err == nil {
-		s.poll, err = poller.New(poller.Config{Client: s.client, Sink: s.box, IntervalMin: cfg.pollPause})
+		s.poll, err = poller.New(poller.Config{Client: s.client, Ledger: s.box.Poller(), IntervalMin: cfg.pollPause})
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())
