@@ -16,6 +16,7 @@ import (
 // database holds orders, stock and the inbox, so that one transaction can change all of them.
 type database struct {
 	write, read *sql.DB       // the same pool on PostgreSQL
+	postgres    *sql.DB       // nil on SQLite
 	sqlite      *inbox.SQLite // nil on PostgreSQL
 	close       func() error
 }
@@ -28,9 +29,6 @@ const (
 	schemaLock = 7_281_905_001
 	pollLock   = 7_281_905_002
 )
-
-// connections is the pool of one replica. The inbox takes up to 13 of them.
-const connections = 24
 
 // openDatabase opens the SQLite file, or PostgreSQL if address is set, and creates the shop's tables.
 // Any number of replicas may do that at once.
@@ -51,15 +49,15 @@ func connect(file, address string) (*database, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &database{db.Writer, db.Reader, db, db.Close}, nil
+		return &database{db.Writer, db.Reader, nil, db, db.Close}, nil
 	}
 	pool, err := sql.Open("pgx", address)
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(connections)
-	pool.SetMaxIdleConns(connections)
-	return &database{pool, pool, nil, pool.Close}, nil
+	pool.SetMaxOpenConns(24) // the inbox takes up to 13 of them
+	pool.SetMaxIdleConns(24)
+	return &database{pool, pool, pool, nil, pool.Close}, nil
 }
 
 // createTables takes a lock first: CREATE … IF NOT EXISTS fails when two replicas run it at once.
@@ -74,7 +72,7 @@ func (d *database) createTables(ctx context.Context, tx *sql.Tx) error {
 	}
 	for _, p := range catalogue {
 		insert := `INSERT INTO stock (product, count) VALUES ($1, $2) ON CONFLICT DO NOTHING`
-		if _, err := tx.ExecContext(ctx, insert, p.ID, p.Stock); err != nil {
+		if _, err := tx.ExecContext(ctx, insert, p.ID, 500); err != nil {
 			return err
 		}
 	}

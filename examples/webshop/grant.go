@@ -18,10 +18,8 @@ const (
 	paid      = "paid"
 	cancelled = "cancelled"
 	soldOut   = "sold_out"
-)
 
-// Outcomes of a deposit, besides paid and soldOut.
-const (
+	// Outcomes of a deposit, besides paid and soldOut.
 	paidTwice   = "paid_twice"
 	afterCancel = "after_cancel"
 	rejected    = "rejected" // in the inbox; not in the table

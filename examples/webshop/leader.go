@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"log/slog"
@@ -60,7 +59,7 @@ func (s *shop) pollWithLock(ctx context.Context) error {
 	go func() {
 		defer close(watched)
 		defer release() // the lock is lost: stop polling
-		for holding.Err() == nil && alive(holding, conn) {
+		for holding.Err() == nil && conn.PingContext(holding) == nil {
 			pause(holding)
 		}
 	}()
@@ -68,13 +67,6 @@ func (s *shop) pollWithLock(ctx context.Context) error {
 	release()
 	<-watched
 	return err
-}
-
-// alive reports whether the session that holds the lock still answers.
-func alive(ctx context.Context, conn *sql.Conn) bool {
-	ctx, cancel := context.WithTimeout(ctx, lockEvery)
-	defer cancel()
-	return conn.PingContext(ctx) == nil
 }
 
 func pause(ctx context.Context) {

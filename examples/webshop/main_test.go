@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 
 const (
 	testPassword = "a password for the tests"
+	testToken    = "test_token_of_the_shop"
 	testSecret   = "a-secret-of-the-tests-only"
 	patience     = time.Minute // ends a test that hangs; judges nothing
 	tick         = 20 * time.Millisecond
@@ -76,7 +77,9 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 // start runs a shop with a database of its own. change may alter its settings.
 func start(t *testing.T, change ...func(*settings)) *world {
 	t.Helper()
-	w := &world{t: t, mock: mockserver.RunT(t, mockserver.Config{LateDeposit: true})}
+	w := &world{t: t, mock: mockserver.RunT(t, mockserver.Config{
+		LateDeposit: true, Applications: []mockserver.Application{{Name: "Dal", Token: testToken}},
+	})}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	w.url = "http://" + ln.Addr().String()

@@ -39,9 +39,6 @@ type heldView struct {
 	HasOrder bool
 }
 
-// InReview reports whether the payment waits for a decision; otherwise grant gave it up.
-func (h heldView) InReview() bool { return h.Stage == inbox.StageReview }
-
 // officePage is what the page of the back office shows.
 type officePage struct {
 	Actor          string
@@ -52,8 +49,6 @@ type officePage struct {
 // pageSize bounds each list of the page. More payments follow as people decide.
 const pageSize = 50
 
-const newestDeposits = selectDeposits + ` ORDER BY verified_at DESC, payment DESC LIMIT $1`
-
 func (s *shop) showOffice(w http.ResponseWriter, r *http.Request, actor string) error {
 	review, err := s.held(r.Context(), inbox.StageReview)
 	if err != nil {
@@ -63,7 +58,8 @@ func (s *shop) showOffice(w http.ResponseWriter, r *http.Request, actor string) 
 	if err != nil {
 		return err
 	}
-	deposits, err := all(r.Context(), s.db.read, scanDeposit, newestDeposits, pageSize)
+	newest := selectDeposits + ` ORDER BY verified_at DESC, payment DESC LIMIT $1`
+	deposits, err := all(r.Context(), s.db.read, scanDeposit, newest, pageSize)
 	if err != nil {
 		return err
 	}

@@ -22,16 +22,6 @@ type line struct {
 // Sum returns the price of all of them.
 func (l line) Sum() int64 { return l.Price * l.Count }
 
-// Name returns the product's name, or its id if it is no longer on sale.
-func (l line) Name(in lang) string {
-	for _, p := range catalogue {
-		if p.ID == l.Product {
-			return p.name[in]
-		}
-	}
-	return l.Product
-}
-
 // order is an order. Its id is a secret between the shop and the customer.
 type order struct {
 	ID, Status, Lang    string
@@ -163,7 +153,7 @@ func (o order) request() payments.CreateRequest {
 		Title: text(in, "shop") + " " + o.Number(), Identifier: o.ID, Amount: payments.NewAmount(o.Total),
 	}
 	for _, l := range o.Lines {
-		r.Items = append(r.Items, payments.Item{Name: l.Name(in), Price: payments.NewAmount(l.Price), Count: l.Count})
+		r.Items = append(r.Items, payments.Item{Name: text(in, l.Product), Price: payments.NewAmount(l.Price), Count: l.Count})
 	}
 	return r
 }

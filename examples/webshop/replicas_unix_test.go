@@ -4,10 +4,10 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
@@ -83,22 +83,14 @@ func TestHungReplica(t *testing.T) {
 		return count(t, db, fmt.Sprintf(`SELECT coalesce(max(pid), 0) FROM pg_locks JOIN pg_database d ON d.oid = database
 			WHERE d.datname = current_database() AND locktype = 'advisory' AND granted AND objid = %d`, uint32(pollLock&0xffffffff)))
 	}
-	polls := func() (n int) {
-		for _, r := range mock.Requests() {
-			if r.Path == "/callback/rest" {
-				n++
-			}
-		}
-		return n
-	}
 	hung := startReplicas(t, db.DSN, mock, 1)[0]
 	require.Eventually(t, func() bool { return holder() != 0 }, patience, tick)
 	first := holder()
 	startReplicas(t, db.DSN, mock, 1)
 	require.NoError(t, hung.cmd.Process.Signal(syscall.SIGSTOP))
 	require.Eventually(t, func() bool { now := holder(); return now != 0 && now != first }, patience, tick)
-	before := polls()
-	require.Eventually(t, func() bool { return polls() > before }, patience, tick)
+	before := len(mock.Requests())
+	require.Eventually(t, func() bool { return len(mock.Requests()) > before }, patience, tick, "it polls")
 }
 
 // buy orders and pays once. It sends its forms as often as it takes.
@@ -153,6 +145,7 @@ func startReplicas(t *testing.T, dsn string, mock *mockserver.Server, n int) (al
 		all = append(all, r)
 	}
 	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
 		for _, r := range all {
 			r.kill()
 			if t.Failed() {
@@ -203,16 +196,10 @@ func roundRobin(t *testing.T, replicas []*replica) string {
 		},
 		Transport: transport,
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	server := &http.Server{Handler: proxy}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(ln) }()
+	server := httptest.NewServer(proxy)
 	t.Cleanup(func() {
-		_ = server.Shutdown(context.Background())
-		require.ErrorIs(t, <-ended, http.ErrServerClosed)
+		server.Close()
 		transport.CloseIdleConnections()
-		http.DefaultClient.CloseIdleConnections()
 	})
-	return "http://" + ln.Addr().String()
+	return server.URL
 }

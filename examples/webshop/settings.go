@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"time"
 )
@@ -40,13 +39,7 @@ func readSettings(args []string, env func(string) string, out io.Writer) (settin
 	flags.StringVar(&s.Postgres, "postgres", "", "the URL of a PostgreSQL database, for any number of replicas")
 	flags.DurationVar(&s.OrderLifetime, "order-lifetime", 24*time.Hour, "an unpaid order expires after it")
 	flags.BoolVar(&s.Demo, "demo", false, "run the mock of the service too, with a temporary database")
-	if err := flags.Parse(args); err != nil {
-		return s, err
-	}
-	if flags.NArg() > 0 {
-		return s, fmt.Errorf("webshop: unknown argument %q; see -h", flags.Arg(0))
-	}
-	return s, nil
+	return s, flags.Parse(args)
 }
 
 var errPassword = errors.New("webshop: set SHOP_OFFICE_PASSWORD to at least 12 characters; there is no default")

@@ -39,10 +39,17 @@ func openShop(ctx context.Context, cfg settings) (s *shop, err error) {
 	if s.db, err = openDatabase(ctx, cfg.File, cfg.Postgres); err != nil {
 		return nil, err
 	}
-	if s.box, err = inbox.Open(ctx, s.inboxConfig()); err != nil {
+	s.box, err = inbox.Open(ctx, inbox.Config{
+		DB: s.db.postgres, SQLite: s.db.sqlite, Client: s.client, Handler: s.grant,
+		HandlerTimeout: 5 * time.Second, // a payment that a killed replica was handling waits for about this long
+		ReconcileEvery: time.Minute,     // and one that it had confirmed and not stored, for this long
+		OnlyCreated:    true,            // no other program creates payments with this token
+	})
+	if err != nil {
 		return nil, errors.Join(err, s.db.close())
 	}
-	s.hook, err = webhook.New(webhook.Config{Client: s.client, Ledger: s.box.Webhook(), PathSecrets: []string{cfg.HookSecret}})
+	hook := webhook.Config{Client: s.client, Ledger: s.box.Webhook(), PathSecrets: []string{cfg.HookSecret}}
+	s.hook, err = webhook.New(hook)
 	if err == nil {
 		s.poll, err = poller.New(poller.Config{Client: s.client, Ledger: s.box.Poller(), IntervalMin: cfg.pollPause})
 	}
@@ -50,21 +57,6 @@ func openShop(ctx context.Context, cfg settings) (s *shop, err error) {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
-}
-
-func (s *shop) inboxConfig() inbox.Config {
-	cfg := inbox.Config{
-		Client:         s.client,
-		Handler:        s.grant,
-		HandlerTimeout: 5 * time.Second, // a payment that a killed replica was handling waits for about this long
-		ReconcileEvery: time.Minute,     // and one that it had confirmed and not stored, for this long
-		OnlyCreated:    true,            // no other program creates payments with this token
-		SQLite:         s.db.sqlite,
-	}
-	if cfg.SQLite == nil {
-		cfg.DB = s.db.write
-	}
-	return cfg
 }
 
 // run serves the pages, receives webhooks, polls, and hands payments to grant until ctx ends or the

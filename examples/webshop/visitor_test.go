@@ -22,15 +22,16 @@ type visitor struct {
 	name   string // with it, the visitor signs in to the back office
 
 	password string
+	headers  map[string]string
 }
 
 func newVisitor(t *testing.T, url, name string) *visitor {
-	v := &visitor{t, url, &http.Client{
+	client := &http.Client{
 		Timeout: patience, Transport: &http.Transport{},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}, name, testPassword}
-	t.Cleanup(v.client.CloseIdleConnections)
-	return v
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	return &visitor{t: t, url: url, client: client, name: name, password: testPassword}
 }
 
 // customer is a visitor who does not sign in.
@@ -50,6 +51,9 @@ func (v *visitor) do(path string, form url.Values) (*http.Response, string, erro
 		return nil, "", err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for name, value := range v.headers {
+		request.Header.Set(name, value)
+	}
 	if v.name != "" {
 		request.SetBasicAuth(v.name, v.password)
 	}
@@ -62,12 +66,15 @@ func (v *visitor) do(path string, form url.Values) (*http.Response, string, erro
 	return resp, html.UnescapeString(string(body)), err
 }
 
-// asks requires a status and returns the page.
+// asks requires a status and returns the page, which has no secret.
 func (v *visitor) asks(status int, path string, form url.Values) string {
 	v.t.Helper()
 	resp, body, err := v.do(path, form)
 	require.NoError(v.t, err)
 	require.Equal(v.t, status, resp.StatusCode, "%s %v: %s", path, form, body)
+	for _, secret := range []string{testToken, testPassword, testSecret} {
+		require.NotContains(v.t, body, secret, path)
+	}
 	return body
 }
 

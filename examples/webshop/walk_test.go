@@ -68,7 +68,7 @@ func TestWithoutScripts(t *testing.T) {
 	page.WaitText(".big", "Paid. Thank you!")
 }
 
-// TestOffice: a shopkeeper with a phone approves a payment in review.
+// TestOffice: a shopkeeper with a phone approves a payment in review, and retries one that was not booked.
 func TestOffice(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -92,8 +92,15 @@ func TestOffice(t *testing.T) {
 	page.Submit(".held button[value=approve]")
 	page.WaitText("main", "Nothing is waiting.")
 	v.shows("/orders/"+id, "Paid. Thank you!")
+	w.alter(`UPDATE orders SET id = $1 WHERE id = 'lost'`, lost)
+	v.shows("/orders/"+lost, "We are checking your order", "Your money is here and safe.")
+	page.Fill("#reason-"+payLost, "the order is back")
+	page.Submit(".held button[value=retry]")
+	v.shows("/orders/"+lost, "Paid. Thank you!")
+	require.Equal(t, 499, w.left("cup"))
 	page.Submit(".foot a")
 	page.WaitText("#deposits", id[:8])
+	page.WaitText("main", "Every payment is booked.")
 	page.Audit()
 	audit, err := w.shop.box.Audit(t.Context(), payToken)
 	require.NoError(t, err)
