@@ -79,7 +79,7 @@ func ExampleClient_Next() {
 		case err == nil:
 			keep(p)
 		case errors.Is(err, payments.ErrNoProcessedPayment):
-			// nothing waits
+			// no payment is waiting
 			fmt.Println("no payment waits")
 			return
 		case errors.Is(err, payments.ErrAmbiguous):
