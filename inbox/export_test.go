@@ -71,7 +71,7 @@ func DropBodies(b *Inbox) error {
 	}
 }
 
-// The steps of failpoint.go.
+// The failpoints of run.go.
 const (
 	StepAccepted = int(stepAccepted)
 	StepClaimed  = int(stepClaimed)

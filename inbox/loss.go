@@ -15,6 +15,36 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
+// PossibleLoss is a poll of which it is not known whether it completed a payment. It is in
+// every report until SettleLoss.
+type PossibleLoss struct {
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
+	// Unproven is why a loss that may settle itself (see Config.OnlyCreated) is still open.
+	Unproven string `json:"unproven,omitempty"`
+	// Told: the log has it as an error. It is not logged again.
+	Told bool `json:"told,omitempty"`
+}
+
+func (b *pollLedger) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlLosses))
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(rows *sql.Rows) (l PossibleLoss, err error) {
+		var at int64
+		err = rows.Scan(&l.ID, &at, &l.Reason)
+		l.At, l.Reason = time.UnixMicro(at).UTC(), restored(l.Reason)
+		return l, err
+	})
+}
+
+// SettleLoss removes a possible loss from the reports, after a person compared the ledger with the service.
+func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
+	return b.decide(ctx, id, "settle loss", by, sqlSettle)
+}
+
 // A possible loss is settled by its proof where the merchant states that every payment is
 // created here (Config.OnlyCreated): the poll can have taken a payment of which the ledger
 // has the id, and nothing else. So the loss is empty once the service has answered for each
@@ -49,6 +79,7 @@ const (
 		ORDER BY first_seen DESC LIMIT ?2`
 	// sqlKnown is a payment that is complete for sure.
 	sqlKnown  = `SELECT payment_id FROM {p}payments WHERE stage = {done} AND own = 1 AND record <> '' ORDER BY done_at DESC LIMIT 1`
+	sqlLosses = `SELECT poll_id, beat_at, outcome FROM {p}polls WHERE closed_at IS NULL AND outcome <> '' ORDER BY beat_at`
 	sqlSettle = `UPDATE {p}polls SET closed_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome <> ''`
 
 	maxLongOutstanding = 10_000

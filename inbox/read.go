@@ -188,3 +188,142 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	}
 	return e, nil
 }
+
+// Outcome is what became of something that was received, or of an attempt of the handler.
+type Outcome string
+
+// The outcomes. A successful attempt leaves no receipt; see Entry.DoneAt and Entry.Attempt.
+const (
+	OutcomeAccepted Outcome = "accepted" // a verified record, the first or a different one that took its place
+	OutcomeRepeat   Outcome = "repeat"   // a verified record that the ledger already had
+	OutcomeDiffers  Outcome = "differs"  // a verified record that differs from the ledger's
+	OutcomeReview   Outcome = "review"   // moved to review, on arrival or by the check against its order
+	OutcomeRaw      Outcome = "raw"      // the response of a poll, before it was decoded
+	OutcomeFailed   Outcome = "failed"   // an attempt that will be repeated
+	OutcomeSnoozed  Outcome = "snoozed"  // an attempt that does not count: Snooze, or the database rolled it back for another transaction
+	OutcomeDead     Outcome = "dead"     // the last attempt
+)
+
+// Receipt is one thing that was received, or one attempt of the handler that did not succeed; see
+// Inbox.Receipts.
+type Receipt struct {
+	// Channel is how it arrived; 0 for an attempt of the handler.
+	Channel Channel
+	Outcome Outcome
+	// Attempt is how often the payment had been claimed by then, including this attempt.
+	Attempt int64
+	// Body is what was received, or why the attempt failed; empty once older than Config.KeepBodies.
+	Body string
+	At   time.Time // UTC
+}
+
+const (
+	sqlReceipts = `SELECT channel, outcome, attempt, coalesce(body, ''), at FROM {p}receipts WHERE payment_id = ?1 ORDER BY receipt_id`
+	// The payment's row is the receipt of its first record.
+	sqlFirst = `SELECT p.source, 'accepted', 0, p.record, p.ready_at FROM {p}payments p WHERE p.payment_id = ?1 AND p.stage > {hint}
+		AND NOT EXISTS (SELECT 1 FROM {p}receipts r WHERE r.payment_id = ?1 AND {first})`
+)
+
+// Receipts returns everything received for a payment and its failed attempts, in order.
+func (b *Inbox) Receipts(ctx context.Context, key string) ([]Receipt, error) {
+	return b.receipts(ctx, key)
+}
+
+func (b *core) receipts(ctx context.Context, key string) ([]Receipt, error) {
+	first, err := b.queryReceipts(ctx, sqlFirst, key)
+	if err != nil {
+		return nil, err
+	}
+	all, err := b.queryReceipts(ctx, sqlReceipts, key)
+	if err != nil || len(first) == 0 {
+		return all, err
+	}
+	at := slices.IndexFunc(all, func(r Receipt) bool { return !r.At.Before(first[0].At) })
+	if at < 0 {
+		at = len(all)
+	}
+	return slices.Insert(all, at, first...), nil
+}
+
+func (b *core) queryReceipts(ctx context.Context, query, key string) ([]Receipt, error) {
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(query), key)
+	if err != nil {
+		return nil, fmt.Errorf("inbox: receipts of %s: %w", key, err)
+	}
+	return collect(rows, func(rows *sql.Rows) (Receipt, error) {
+		var r Receipt
+		var at int64
+		err := rows.Scan(&r.Channel, &r.Outcome, &r.Attempt, &r.Body, &at)
+		r.Body, r.At = restored(r.Body), time.UnixMicro(at).UTC()
+		return r, err
+	})
+}
+
+// CountLimit caps each of Status.Count; at the cap it means that many or more.
+const CountLimit = 10_000
+
+// Status summarizes the ledger. Its cost does not grow with the ledger.
+type Status struct {
+	// Count is the number of payments in each stage, up to CountLimit. Done payments count as long as
+	// their record is kept; see Config.KeepBodies.
+	Count map[Stage]int64
+	// OldestReady is how long the payment that has waited longest for its handler has waited since its
+	// record arrived; 0 if none waits. Set an alarm on it. A record dated in the future, because the
+	// database's clock was set back, counts by its distance, so the alarm sees it; Run corrects the
+	// date within seconds. With more than CountLimit ready payments, only those due first count.
+	OldestReady time.Duration
+	// EvictedHints is how many unknown ids, all rejected by the service, this process has evicted; see
+	// Config.MaxHints.
+	EvictedHints int64
+	// TurnedAway is how many webhooks of unknown ids this process has turned away; see Config.MaxHints.
+	TurnedAway int64
+}
+
+// sqlStages are the rows that Status counts. Each repeats the condition and the order of a partial
+// index, or the planner would read the whole ledger.
+var sqlStages = map[Stage]string{
+	StageExpected: `stage = {expected} ORDER BY first_seen`,
+	StageHint:     `stage IN ({hint}, {review}, {dead}) AND stage = {hint} ORDER BY stage, first_seen`,
+	StageReady:    `stage = {ready} ORDER BY run_at`,
+	StageDone:     `stage = {done} AND record <> '' ORDER BY done_at`,
+	StageReview:   `stage IN ({hint}, {review}, {dead}) AND stage = {review} ORDER BY stage, first_seen`,
+	StageDead:     `stage IN ({hint}, {review}, {dead}) AND stage = {dead} ORDER BY stage, first_seen`,
+}
+
+// sqlStatus returns a row per stage: the count, and for ready payments the largest distance of a
+// record's time from now, in µs.
+var sqlStatus = func() string {
+	var counts []string
+	for stage := StageExpected; stage <= StageDead; stage++ {
+		away, column := "0", "1"
+		if stage == StageReady {
+			away, column = "coalesce(max(abs({now} - c.ready_at)), 0)", "ready_at"
+		}
+		counts = append(counts, fmt.Sprintf("SELECT %d, count(*), %s FROM (SELECT %s FROM {p}payments WHERE %s LIMIT ?1) AS c", stage, away, column, sqlStages[stage]))
+	}
+	return strings.Join(counts, "\nUNION ALL ")
+}()
+
+// Status counts the payments of each stage.
+func (b *Inbox) Status(ctx context.Context) (Status, error) {
+	s := Status{Count: map[Stage]int64{}, EvictedHints: b.webhook.evicted.Load(), TurnedAway: b.webhook.turnedAway.Load()}
+	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlStatus), CountLimit)
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var stage Stage
+		var n, away int64
+		if err := rows.Scan(&stage, &n, &away); err != nil {
+			return err
+		}
+		if n > 0 {
+			s.Count[stage] = n
+		}
+		if stage == StageReady {
+			s.OldestReady = time.Duration(away) * time.Microsecond
+		}
+		return nil
+	})
+	if err != nil {
+		return s, fmt.Errorf("inbox: status: %w", err)
+	}
+	return s, nil
+}

@@ -43,18 +43,6 @@ type Report struct {
 	Settled []PossibleLoss `json:"settled,omitempty"`
 }
 
-// PossibleLoss is a poll of which it is not known whether it completed a payment. It is in
-// every report until SettleLoss.
-type PossibleLoss struct {
-	ID     string    `json:"id"`
-	At     time.Time `json:"at"`
-	Reason string    `json:"reason"`
-	// Unproven is why a loss that may settle itself (see Config.OnlyCreated) is still open.
-	Unproven string `json:"unproven,omitempty"`
-	// Told: the log has it as an error. It is not logged again.
-	Told bool `json:"told,omitempty"`
-}
-
 // Reconcile asks the service about every outstanding payment that this merchant created,
 // and returns when all were asked, at most 40 a second. Ids that strangers may have made
 // up are only brought forward: Run asks for them at their own rate. The report is kept for LastReport. Run does the same at its start, after every possible

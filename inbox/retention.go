@@ -34,9 +34,9 @@ type retention struct {
 	recovered <-chan struct{} // closed when the responses that dead pollers left are stored
 }
 
-// dropBodies forgets what was received longer ago than Config.KeepBodies: the bodies of
-// receipts, and the records of payments that are done. The lines and the mark stay. It
-// waits until what dead pollers left has been taken in, which may be as old.
+// dropBodies drops what was received longer ago than Config.KeepBodies: the bodies of receipts, and
+// the records of done payments. Rows stay. It waits for the recovery of what dead pollers received,
+// which may be as old.
 func (b *retention) dropBodies(ctx context.Context) (more bool, err error) {
 	if b.cfg.KeepBodies < 0 {
 		return false, nil

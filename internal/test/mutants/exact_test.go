@@ -30,12 +30,12 @@ var exactMutants = []mutant{
 		"./inbox", "TestIntakeForgetsNoLineTooMany$",
 	},
 	{
-		"what a dead poller received counts as taken in although it was refused", "inbox/journalrecovery.go",
+		"what a dead poller received counts as taken in although it was refused", "inbox/pollrecovery.go",
 		"errs = append(errs, err)\n\t\t\tcontinue // the others are not to wait for it", "errs = append(errs, err)",
 		"./inbox", "TestRecoveryFailsOnce$/^pg=false",
 	},
 	{
-		"an order is given to two payments at once", "inbox/guard.go",
+		"an order is given to two payments at once", "inbox/orders.go",
 		"err != nil || n != 1 {\n\t\treturn errors.Join(err, errOrderTaken)", "err != nil || n > 1 {\n\t\treturn errors.Join(err, errOrderTaken)",
 		"./inbox", "TestOneOrderForTwoPayments$",
 	},
@@ -110,12 +110,12 @@ var exactMutants = []mutant{
 		"./inbox", "TestClockSetBackKeepsWaits$/^pg=false",
 	},
 	{
-		"the alarm does not see a clock that was ahead", "inbox/status.go",
+		"the alarm does not see a clock that was ahead", "inbox/read.go",
 		"max(abs({now} - c.ready_at))", "max({now} - c.ready_at)",
 		"./inbox", "TestClockSetBackAndPaymentsWait$/^pg=false",
 	},
 	{
-		"the status counts all there is", "inbox/status.go",
+		"the status counts all there is", "inbox/read.go",
 		"WHERE %s LIMIT ?1) AS c", "WHERE ?1 > 0 AND %s) AS c",
 		"./inbox", "TestStatusIsBounded$/^pg=false",
 	},

@@ -14,7 +14,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestPoisonPostgreSQL$",
 	},
 	{
-		"only some of what a dead poller received is taken in", "inbox/journalrecovery.go",
+		"only some of what a dead poller received is taken in", "inbox/pollrecovery.go",
 		"ORDER BY receipt_id LIMIT 200", "ORDER BY receipt_id DESC LIMIT 1",
 		"./inbox", "TestSeveralRawPolls$",
 	},
@@ -100,12 +100,12 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLedgerOfAnotherShape$",
 	},
 	{
-		"a run of a poller takes the line of another run", "inbox/journal.go",
+		"a run of a poller takes the line of another run", "inbox/polls.go",
 		"\tif r.isOpen() {\n", "\tfor _, line := range r.open {\n\t\tr.line = line\n\t}\n\tif r.isOpen() {\n",
 		"./inbox", "TestTwoPollersShareAnInbox$/^pg=false",
 	},
 	{
-		"a possible loss that could not be stored is forgotten", "inbox/journal.go",
+		"a possible loss that could not be stored is forgotten", "inbox/polls.go",
 		"b.unwritten = append(b.unwritten, unwrittenLoss{id, lost})", "_ = id",
 		"./inbox", "TestUnwrittenLossIsReported$",
 	},
@@ -115,7 +115,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^CrashingPaymentIsParked",
 	},
 	{
-		"an acceptance is answered before the commit", "inbox/group.go",
+		"an acceptance is answered before the commit", "inbox/intake.go",
 		"err := g.commit(values)", "var err error\n\t\tdefer func() { _ = g.commit(values) }()",
 		"./inbox", "TestIntakeRefuses",
 	},
@@ -131,7 +131,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestFoldIsOneTransaction",
 	},
 	{
-		"a no of the service deletes the hint", "inbox/hint.go",
+		"a no of the service deletes the hint", "inbox/confirm.go",
 		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,\n" +
 			"\tasked_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE asked_at END,\n" +
 			"\tconfirm = CASE WHEN own = 1 THEN confirm WHEN ?5 = 0 THEN {unknown} WHEN confirm = {asked} THEN {rejected} ELSE confirm END\n\tWHERE",
@@ -139,7 +139,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
-		"a no of the service is final", "inbox/hint.go",
+		"a no of the service is final", "inbox/confirm.go",
 		"if o.expected && unpaid {", "if unpaid {",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
@@ -149,12 +149,12 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
-		"the newest hints are given up first", "inbox/evict.go",
+		"the newest hints are given up first", "inbox/hints.go",
 		"ORDER BY q.stage, q.first_seen\n", "ORDER BY q.stage, q.first_seen DESC\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsAreBounded",
 	},
 	{
-		"a confirm leaves no doubt", "inbox/hint.go",
+		"a confirm leaves no doubt", "inbox/confirm.go",
 		"confirm = ` + confirmBegins + `{asked} END", "confirm = CASE WHEN own = 1 OR confirm = {rejected} THEN confirm ELSE {unknown} END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
@@ -169,22 +169,22 @@ var inboxMutants = []mutant{
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
-		"a webhook and the inbox at once leave no doubt", "inbox/hint.go",
+		"a webhook and the inbox at once leave no doubt", "inbox/confirm.go",
 		"confirm = ` + confirmBegins + `{asked} END", "confirm = CASE WHEN own = 1 THEN confirm ELSE {asked} END",
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
-		"who asks too fast is told that nobody has paid", "inbox/hint.go",
+		"who asks too fast is told that nobody has paid", "inbox/confirm.go",
 		"e.HTTPStatus != http.StatusTooManyRequests &&", "",
 		"./inbox/inboxtest", "TestSQLite$/^ReconcileWithoutAnswer",
 	},
 	{
-		"a second try counts as the first", "inbox/hint.go",
+		"a second try counts as the first", "inbox/confirm.go",
 		"e.Attempts <= 1", "e.Attempts < 9",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
-		"a hint that was given up while it was asked about is forgotten", "inbox/hint.go",
+		"a hint that was given up while it was asked about is forgotten", "inbox/confirm.go",
 		"return b.put(ctx, op{Kind: opHint, ID: o.id})", "return nil",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
@@ -199,28 +199,28 @@ var inboxMutants = []mutant{
 		"./webhook", "TestConfirmFailed$/^lost",
 	},
 	{
-		"any failed confirm is a no", "inbox/hint.go",
+		"any failed confirm is a no", "inbox/confirm.go",
 		"return ok && refused(err) &&", "return err != nil || ok &&",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
-		"a no answers for the webhook that came since", "inbox/hint.go",
+		"a no answers for the webhook that came since", "inbox/confirm.go",
 		"WHEN confirm = {asked} THEN {rejected} ELSE confirm END", "ELSE {rejected} END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
-		"those in doubt are given up as well", "inbox/evict.go",
+		"those in doubt are given up as well", "inbox/hints.go",
 		"AND p.confirm = {rejected}\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0 AND q.confirm = {rejected}\n",
 		"\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"new ids are taken without end", "inbox/evict.go",
+		"new ids are taken without end", "inbox/hints.go",
 		"doubts+underWay >= int64(b.cfg.MaxHints)", "doubts < 0",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"those under way take no place", "inbox/evict.go",
+		"those under way take no place", "inbox/hints.go",
 		"doubts+underWay >=", "doubts+underWay-underWay >=",
 		"./inbox", "TestHintsUnderWayTakePlaces$",
 	},
@@ -230,12 +230,12 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^Rejected$",
 	},
 	{
-		"an id that is known is refused", "inbox/evict.go",
+		"an id that is known is refused", "inbox/hints.go",
 		"!h.known && !known[h.id] &&", "!h.known &&",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"a doubt never ends", "inbox/hint.go",
+		"a doubt never ends", "inbox/confirm.go",
 		" AND asked_at >= {now} - 600000000", "",
 		"./inbox", "TestDoubtEnds$",
 	},
@@ -245,7 +245,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestReconciliationGoesOn$",
 	},
 	{
-		"a lost answer does not count as the last confirm", "inbox/hint.go",
+		"a lost answer does not count as the last confirm", "inbox/confirm.go",
 		"own = 1 OR ?5 = 0 THEN {now} ELSE asked_at END,", "own = 1 OR ?5 = 9 THEN {now} ELSE 1 END,",
 		"./inbox", "TestDoubtEnds$",
 	},
@@ -275,7 +275,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestKeptAtTheEnd$",
 	},
 	{
-		"what could not be stored counts as not paid", "inbox/hint.go",
+		"what could not be stored counts as not paid", "inbox/confirm.go",
 		"return false, err // it is stored", "return true, err // it is stored",
 		"./inbox", "TestReconcileThatCannotStore$/^DiskFull",
 	},
@@ -290,22 +290,22 @@ var inboxMutants = []mutant{
 		"./inbox", "TestNamedWhileGivenUp$",
 	},
 	{
-		"an empty identifier matches an order", "inbox/guard.go",
+		"an empty identifier matches an order", "inbox/orders.go",
 		"c.payment.Identifier == \"\" || ", "",
 		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
-		"less than the price is enough", "inbox/guard.go",
+		"less than the price is enough", "inbox/orders.go",
 		"case p.PaidAmount.Cmp(e.amount) < 0:", "case false:",
 		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
-		"nothing is enough", "inbox/guard.go",
+		"nothing is enough", "inbox/orders.go",
 		"case p.PaidAmount.Sign() <= 0:", "case false:",
 		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
-		"anybody's payment fits the order", "inbox/guard.go",
+		"anybody's payment fits the order", "inbox/orders.go",
 		"case e.identifier != identifierKey(p.Identifier):", "case false:",
 		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
@@ -320,17 +320,17 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^SecondRecordRevivesReview",
 	},
 	{
-		"a possible loss is not written down", "inbox/journal.go",
+		"a possible loss is not written down", "inbox/polls.go",
 		"outcome) VALUES (?1, {now}, {now}, ?2)", "outcome) SELECT ?1, {now}, {now}, ?2 WHERE 1 = 0",
 		"./inbox/inboxtest", "TestSQLite$/^UnreadablePoll",
 	},
 	{
-		"a lost poll waits for the next reconciliation", "inbox/journal.go",
+		"a lost poll waits for the next reconciliation", "inbox/polls.go",
 		"\tdefer b.wakeReconcile()\n", "",
 		"./inbox", "TestTwoPollersOneLedger",
 	},
 	{
-		"a gateway's page is kept for a person", "inbox/journal.go",
+		"a gateway's page is kept for a person", "inbox/polls.go",
 		"ok && e.MayHoldRecord() {", "ok {",
 		"./inbox", "TestPageIsNoReview$/^pg=false",
 	},
@@ -395,7 +395,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLossIsToldOnce",
 	},
 	{
-		"polls go on without a store", "inbox/journal.go",
+		"polls go on without a store", "inbox/polls.go",
 		"if err := r.canStore(ctx); err != nil {", "if err := error(nil); err != nil {",
 		"./inbox/inboxtest", "TestSQLite$/^PollWithoutStore",
 	},
@@ -405,12 +405,12 @@ var inboxMutants = []mutant{
 		"./inbox", "TestIntakeRefuses",
 	},
 	{
-		"what a poll returned before a crash is forgotten", "inbox/journalrecovery.go",
+		"what a poll returned before a crash is forgotten", "inbox/pollrecovery.go",
 		"if err := b.recoverRaw(ctx, id); err != nil {", "if err := error(nil); err != nil {",
 		"./inbox/inboxtest", "TestSQLite$/^RawPollAfterCrash",
 	},
 	{
-		"a decision leaves no trace", "inbox/manual.go",
+		"a decision leaves no trace", "inbox/decisions.go",
 		"VALUES (?1, ?2, ?3, ?4, {now})", "SELECT ?1, ?2, ?3, ?4, {now} WHERE 1 = 0",
 		"./inbox/inboxtest", "TestSQLite$/^ApproveRejectRetry",
 	},

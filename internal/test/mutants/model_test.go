@@ -4,7 +4,7 @@ package mutants_test
 // are to notice.
 var modelMutants = []mutant{
 	{
-		"a failpoint that nothing comes to", "inbox/failpoint.go",
+		"a failpoint that nothing comes to", "inbox/run.go",
 		"\tfailpoints                    // how", "\tstepNew\n\tfailpoints                    // how",
 		"./inbox", "TestFailpoints$",
 	},
@@ -44,7 +44,7 @@ var modelMutants = []mutant{
 		"./inbox", "ExampleSnooze",
 	},
 	{
-		"a decision by hand leaves the old tries", "inbox/manual.go",
+		"a decision by hand leaves the old tries", "inbox/decisions.go",
 		"SET stage = {ready}, run_at = {now}, wait = 0, tries = 0 WHERE payment_id = ?1 AND stage = {dead}", "SET stage = {ready}, run_at = {now}, wait = 0 WHERE payment_id = ?1 AND stage = {dead}",
 		"./inbox/inboxtest", "TestSQLite$/^HandlerGivesUp",
 	},
@@ -64,7 +64,7 @@ var modelMutants = []mutant{
 		"./inbox", "TestLinearizable$",
 	},
 	{
-		"anyone who decides does not look at the stage", "inbox/manual.go",
+		"anyone who decides does not look at the stage", "inbox/decisions.go",
 		"approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = {review} AND", "approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > {done} AND",
 		"./inbox", "TestLinearizable$",
 	},

@@ -249,7 +249,7 @@ var mutants = []mutant{
 		"./webhook", "TestTokenFailsIsLoggedSparsely",
 	},
 	{
-		"the inbox is silent on a refused token", "inbox/hint.go",
+		"the inbox is silent on a refused token", "inbox/confirm.go",
 		"b.logToken(ctx, err)", "_ = err",
 		"./inbox", "TestTokenFailsIsLoggedOnce",
 	},

@@ -69,7 +69,6 @@ func (b *pollLedger) Accept(ctx context.Context, p payments.Payment) error {
 const (
 	sqlOpenPolls = `INSERT INTO {p}polls (poll_id, opened_at, beat_at) VALUES (?1, {now}, {now})`
 	sqlClose     = `UPDATE {p}polls SET closed_at = {now}, outcome = ?2 WHERE poll_id = ?1 AND closed_at IS NULL`
-	sqlLosses    = `SELECT poll_id, beat_at, outcome FROM {p}polls WHERE closed_at IS NULL AND outcome <> '' ORDER BY beat_at`
 	sqlLoss      = `INSERT INTO {p}polls (poll_id, opened_at, beat_at, outcome) VALUES (?1, {now}, {now}, ?2) ON CONFLICT (poll_id) DO NOTHING`
 )
 
@@ -230,24 +229,6 @@ func (r *pollRun) Close(ctx context.Context) error {
 		delete(r.open, r.line.id)
 	}
 	return err
-}
-
-func (b *pollLedger) possibleLosses(ctx context.Context) ([]PossibleLoss, error) {
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlLosses))
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(rows *sql.Rows) (l PossibleLoss, err error) {
-		var at int64
-		err = rows.Scan(&l.ID, &at, &l.Reason)
-		l.At, l.Reason = time.UnixMicro(at).UTC(), restored(l.Reason)
-		return l, err
-	})
-}
-
-// SettleLoss takes a possible loss off the reports: somebody has compared the books.
-func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
-	return b.decide(ctx, id, "settle loss", by, sqlSettle)
 }
 
 // queryStrings runs a query for one column.
