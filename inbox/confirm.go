@@ -17,7 +17,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// confirmer confirms the ids that are due, and what reconciliation asks for.
+// confirmer confirms ids that are due, and those of a reconciliation.
 type confirmer struct {
 	*webhookLedger
 	hintLimit  *rate.Limiter  // confirms of ids that this merchant did not create
@@ -36,12 +36,12 @@ func newConfirmer(hints *webhookLedger) *confirmer {
 	}
 }
 
-// confirmBegins is the state of a hint when another confirm of it begins; the state follows of
-// one that is alone. A service that still works on a confirm may carry it out after it has
-// rejected another one, so ConfirmUnknown ends only with a confirm that begins ten minutes after
-// all others: a confirm takes seconds. Otherwise strangers could fill Config.MaxHints for ever.
-// asked_at is when the last confirm of a hint began, or its response was lost. For a created id
-// it is when the last confirm ended without a payment; see sqlOutstanding.
+// confirmBegins is the state of a hint when another confirm of it begins; append the state if no other
+// confirm is in progress. The service may carry out an earlier confirm after it rejected a later one,
+// so ConfirmUnknown ends only with a confirm that begins ten minutes after all others: a confirm takes
+// seconds. If it never ended, made-up ids could fill Config.MaxHints for ever. asked_at is when the last
+// confirm of a hint began, or its response was lost. For a created id it is when the last confirm ended
+// without a payment; see sqlOutstanding.
 const confirmBegins = `CASE WHEN own = 1 THEN confirm WHEN confirm <> {rejected} AND asked_at >= {now} - 600000000 THEN {unknown} ELSE `
 
 // owed is an id whose confirm is due.
@@ -52,8 +52,7 @@ type owed struct {
 	expected bool
 }
 
-// A confirm that is due is claimed like a payment: for a while nobody else asks. Ids
-// that we created come first.
+// A due confirm is claimed like a payment: for confirmLease nobody else confirms the id.
 const sqlOwed = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage < {ready} AND p.own = ?3 AND p.run_at <= {now} ORDER BY p.run_at LIMIT ?1 {skip})
 	UPDATE {p}payments SET run_at = {now} + ?2, attempt = attempt + 1, tries = tries + 1,
@@ -67,8 +66,7 @@ const (
 	hintMax      = time.Hour
 )
 
-// confirmDue confirms some of what is owed: created ids first, the others as far as
-// their token bucket goes.
+// confirmDue confirms some due ids: created ones first, the others as their token bucket allows.
 func (b *confirmer) confirmDue(ctx context.Context) (more bool, err error) {
 	if err := errors.Join(b.mayConfirm(ctx), b.evictHints(ctx)); err != nil {
 		return false, err
@@ -89,7 +87,7 @@ func (b *confirmer) confirmDue(ctx context.Context) (more bool, err error) {
 		claimed := time.Now()
 		for _, o := range due {
 			if time.Since(claimed) > confirmLease/2 {
-				break // the service hangs, and others may claim the rest before it is asked about
+				break // the service hangs, and others may claim the rest before this loop gets there
 			}
 			_, err := b.ask(ctx, o)
 			b.logAsk(ctx, o, err)
@@ -99,7 +97,7 @@ func (b *confirmer) confirmDue(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// logAsk keeps to itself what the service says of strangers' ids.
+// logAsk logs a failed confirm at debug level, unless a confirmed payment was not stored.
 func (b *confirmer) logAsk(ctx context.Context, o owed, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
@@ -111,7 +109,7 @@ func (b *confirmer) logAsk(ctx context.Context, o owed, err error) {
 	b.cfg.Logger.LogAttrs(ctx, level, "depositpay: not confirmed", slog.String("payment_id", o.id), slog.Any("error", err))
 }
 
-// logToken says so if no token works: nothing is confirmed meanwhile.
+// logToken logs that no token works: nothing can be confirmed until one does.
 func (b *confirmer) logToken(ctx context.Context, err error) {
 	if !api.TokenFails(err) {
 		return
@@ -124,7 +122,7 @@ func (b *confirmer) logToken(ctx context.Context, err error) {
 func (b *confirmer) owed(ctx context.Context, own, n int) (due []owed, err error) {
 	due, err = queryRows(ctx, b.store.claims(), b.d.sql(sqlOwed), scanOwed, n, confirmLease.Microseconds(), own)
 	if err != nil {
-		return nil, fmt.Errorf("inbox: what is owed: %w", err)
+		return nil, fmt.Errorf("inbox: ids to confirm: %w", err)
 	}
 	return due, nil
 }
@@ -142,9 +140,8 @@ const sqlOwedLater = `UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN
 	confirm = CASE WHEN own = 1 THEN confirm WHEN ?5 = 0 THEN {unknown} WHEN confirm = {asked} THEN {rejected} ELSE confirm END
 	WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 < {ready}`
 
-// ask asks the service about one id and takes what it says. A "no" is never final:
-// the payer knows the id, and may have forged the webhook before paying. unpaid reports
-// whether the service has said so.
+// ask confirms one id and stores the result. A rejection is never final: the payer knows the id and may
+// have forged the webhook before paying. unpaid reports whether the service rejected the id.
 func (b *confirmer) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 	id, err := uuid.Parse(o.id)
 	if err != nil {
@@ -164,7 +161,7 @@ func (b *confirmer) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 	unpaid = refused(err)
 	wait, absolute, no := backoff.Delay(max(0, o.tries-1), hintMin, hintMax, backoff.Jitter()).Microseconds(), 0, 0
 	if o.expected && unpaid {
-		wait, absolute = never, 1 // not paid yet: the next reconciliation asks again
+		wait, absolute = never, 1 // not paid yet: the next reconciliation confirms it again
 	}
 	if denied(err) {
 		no = 1
@@ -172,8 +169,8 @@ func (b *confirmer) ask(ctx context.Context, o owed) (unpaid bool, err error) {
 	return unpaid, errors.Join(err, b.confirmFailed(context.WithoutCancel(ctx), o, wait, absolute, no))
 }
 
-// confirmFailed writes down how a confirm ended. If the answer is lost and somebody else has
-// the hint by now, it is named again, whatever Config.MaxHints says: it may be complete.
+// confirmFailed stores how a confirm ended. If the response was lost and the hint has been claimed or
+// evicted since, the hint is recorded again, whatever Config.MaxHints says: the payment may be complete.
 func (b *confirmer) confirmFailed(ctx context.Context, o owed, wait int64, absolute, no int) error {
 	result, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlOwedLater), o.id, o.attempt, wait, absolute, no)
 	if err != nil || o.expected || no == 1 {
@@ -185,15 +182,15 @@ func (b *confirmer) confirmFailed(ctx context.Context, o owed, wait int64, absol
 	return b.put(ctx, op{Kind: opHint, ID: o.id})
 }
 
-// refused reports whether the service has said no to this very id. A refusal of the token or
-// of the rate says nothing of it.
+// refused reports whether the service rejected this very id. Rejecting the token or the rate says
+// nothing about the id.
 func refused(err error) bool {
 	e, ok := errors.AsType[*payments.Error](err)
 	return ok && e.Code != "" && !errors.Is(err, payments.ErrAmbiguous) && !errors.Is(err, payments.ErrTokenRefused) &&
 		e.HTTPStatus != http.StatusTooManyRequests && e.HTTPStatus < http.StatusInternalServerError
 }
 
-// denied reports whether it has said so at the first try: a try before may still be carried out.
+// denied reports whether the service rejected the first try: it may still carry out an earlier one.
 func denied(err error) bool {
 	e, ok := errors.AsType[*payments.Error](err)
 	return ok && refused(err) && e.Attempts <= 1

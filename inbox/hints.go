@@ -16,18 +16,18 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// A confirm may complete a payment that nobody names again. So an id is in doubt from before
-// its confirm until the service has said no, and no id in doubt is ever given up: when there are
-// Config.MaxHints of these, new ids are refused before they are confirmed. The service sends
-// their webhooks again, for 75 hours. Of the others, which it has refused, the oldest go.
+// A confirm may complete a payment that nobody names again. So an id is unresolved from before its
+// confirm until the service rejects it, and no unresolved id is ever evicted: when there are
+// Config.MaxHints of them, new ids are turned away before they are confirmed. The service re-sends
+// their webhooks for 75 hours. Of the rejected ids, the oldest are evicted.
 const (
 	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < {ready} AND own = 0`
-	// An id that the ledger has is not new, whatever it is.
+	// An id that the ledger already has is not new.
 	sqlDoubts = `SELECT '', count(*) FROM {p}payments WHERE stage < {ready} AND own = 0 AND confirm <> {rejected}
 		UNION ALL SELECT payment_id, 0 FROM {p}payments WHERE payment_id IN ({list})`
-	// Which are the oldest is decided before the locks: one that somebody holds stays for
-	// the next time, and no younger one goes in its place. How many is decided with them:
-	// another process may have been here since they were counted.
+	// The inner query chooses the oldest before any lock: a locked one stays for the next time, and no
+	// younger one is evicted instead. It counts them too: another process may have evicted some since
+	// evictHints counted.
 	sqlEvict = `WITH c AS (SELECT p.payment_id FROM {p}payments p WHERE p.stage = {hint} AND p.own = 0 AND p.confirm = {rejected}
 			AND p.payment_id IN (SELECT q.payment_id FROM {p}payments q
 			WHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0 AND q.confirm = {rejected}
@@ -37,11 +37,11 @@ const (
 		DELETE FROM {p}payments WHERE payment_id IN (SELECT payment_id FROM c) AND stage = {hint}`
 )
 
-// newHint is an id that a webhook names and that wants to be noted.
+// newHint is an id that a webhook names and that needs a place among the hints.
 type newHint struct {
 	id    string
-	known bool // it is on record already
-	full  bool // there is no place for it
+	known bool // an unfolded op has it
+	full  bool // there is no place
 }
 
 // webhookLedger is the inbox as a webhook.Ledger.
@@ -93,8 +93,8 @@ func (b *webhookLedger) ConfirmFailed(ctx context.Context, id uuid.UUID, err err
 	return b.put(ctx, op{Kind: opNo, ID: id.String()})
 }
 
-// givePlaces counts for all who ask at once. A place is taken until the hint is durable, and
-// counted with the others then. What SQLite has not folded yet comes on top; see maxHeldHints.
+// givePlaces counts once for all who ask at the same time. noting counts a place until the hint is
+// durable; then the query does. Hints that SQLite has not folded yet are extra; see maxHeldHints.
 func (b *webhookLedger) givePlaces(asked []*newHint) error {
 	ids := make([]string, len(asked))
 	for i, h := range asked {
@@ -110,7 +110,7 @@ func (b *webhookLedger) givePlaces(asked []*newHint) error {
 		id     string
 		doubts int64
 	}
-	underWay := b.noting.Load() // before the query: who is not here any more is counted there
+	underWay := b.noting.Load() // before the query: a hint that leaves this count is in the query's
 	rows, err := queryRows(ctx, b.store.lookups(), b.d.sql(sqlDoubts), func(rows *sql.Rows) (r row, err error) {
 		err = rows.Scan(&r.id, &r.doubts)
 		return r, err
@@ -136,14 +136,14 @@ func (b *webhookLedger) givePlaces(asked []*newHint) error {
 func (b *webhookLedger) tooManyHints(ctx context.Context, id uuid.UUID) error {
 	b.turnedAway.Add(1)
 	b.sayFull.Do(func() {
-		b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: too many unknown payment ids whose confirm has no known outcome: new ones are turned away, and their webhooks come again",
+		b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: too many unresolved payment ids: new ones are turned away, and the service re-sends their webhooks",
 			slog.Int("max_hints", b.cfg.MaxHints))
 	})
-	return fmt.Errorf("inbox: payment %s: Config.MaxHints unknown ids wait for the outcome of their confirm: %w", id, webhook.ErrFull)
+	return fmt.Errorf("inbox: payment %s: turned away, Config.MaxHints ids are unresolved: %w", id, webhook.ErrFull)
 }
 
-// evictHints keeps the number of unknown hints bounded: of those that the service has refused
-// the oldest go. If one is real the service names it again.
+// evictHints bounds the number of unknown hints: the oldest of those that the service has rejected are
+// evicted. If one is real, the service names it again.
 func (b *webhookLedger) evictHints(ctx context.Context) error {
 	var n int
 	if err := b.store.reader().QueryRowContext(ctx, b.d.sql(sqlCountHints)).Scan(&n); err != nil {
@@ -161,6 +161,6 @@ func (b *webhookLedger) evictHints(ctx context.Context) error {
 		return err
 	}
 	b.evicted.Add(gone)
-	b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: too many unknown payment ids; the oldest that the service has refused were given up", slog.Int64("evicted", gone))
+	b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "depositpay: too many unknown payment ids; the oldest that the service rejected were evicted", slog.Int64("evicted", gone))
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// Inbox is the ledger of one merchant. Its methods may be called at once from many
-// goroutines, and many processes may have an Inbox on one PostgreSQL database.
+// Inbox is the ledger of one merchant. Its methods are safe for concurrent use, and many processes may
+// have an Inbox on one PostgreSQL database.
 type Inbox struct {
 	*core
 	intake     *intake
@@ -41,17 +41,16 @@ type core struct {
 
 const (
 	groupMax  = 256
-	hintDelay = 15 * time.Second // the webhook that brought the hint confirms it first
+	hintDelay = 15 * time.Second // the webhook that named the id confirms it first
 	ownRate   = 50
 	sweepRate = 40
-	// commitTimeout bounds one group's commit, anyone who waits for it.
+	// commitTimeout bounds the commit of one group.
 	commitTimeout = 20 * time.Second
 	lookupTimeout = 5 * time.Second
 )
 
-// Open checks cfg and the database, brings the schema up to date and returns the
-// Inbox. It starts nothing; see Run. It refuses a database that may lose what it
-// acknowledged, with the reason.
+// Open checks cfg and the database, brings the schema up to date and returns the Inbox. It starts
+// nothing; see Run. A database that may lose acknowledged commits is an error that says why.
 func Open(ctx context.Context, cfg Config) (*Inbox, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -93,7 +92,7 @@ func (b *core) prepare(ctx context.Context) error {
 		}
 		b.store = store
 	} else {
-		// First, because what comes next would wait for ever if the pool has none left.
+		// First: the statements below would wait for ever on a pool without a free connection.
 		connections, err := reserve(ctx, b.cfg.DB, b.cfg.Concurrency, cmp.Or(b.cfg.patience, reserveTimeout))
 		if err != nil {
 			return err
@@ -136,10 +135,9 @@ func (b *core) prepareLedger(ctx context.Context, ledger pool) error {
 	return nil
 }
 
-// Close waits for acceptances under way and refuses later ones. Call it after Run has
-// returned. It does not close the database. If confirmed payments could not be stored and
-// cannot be now, the log names them and the error is ErrUnstored. A second Close changes nothing
-// and returns the result of the first.
+// Close waits for acceptances in progress and rejects later ones. Call it after Run has returned. It
+// does not close the database. If confirmed payments are still not stored, the log names them and the
+// error wraps ErrUnstored. A second Close does nothing and returns the result of the first.
 func (b *Inbox) Close() error { return b.closing() }
 
 // Webhook returns the inbox as the Ledger of a webhook.Handler. Accept of a payment that
@@ -150,7 +148,7 @@ func (b *Inbox) Webhook() webhook.Ledger { return b.webhook }
 // Poller returns the inbox as the Ledger of a poller.Poller.
 func (b *Inbox) Poller() poller.Ledger { return b.polls }
 
-// wake tells Run that there may be something to do.
+// wake makes Run look for work.
 func (b *core) wake() {
 	select {
 	case b.wakes <- struct{}{}:

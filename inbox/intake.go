@@ -15,7 +15,7 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// intake makes verified payments, and whatever else the channels report, durable.
+// intake makes verified payments, and everything else that the channels report, durable.
 type intake struct {
 	*core
 	lanes  []*group[op]
@@ -64,7 +64,7 @@ func (b *intake) accept(ctx context.Context, p payments.Payment, channel Channel
 	}
 	o, err := recordOp(p, channel)
 	if err != nil {
-		return fmt.Errorf("inbox: payment %s cannot be written down: %w", p.ID, err)
+		return fmt.Errorf("inbox: payment %s cannot be encoded: %w", p.ID, err)
 	}
 	if p.ID == uuid.Nil {
 		o.Kind, o.ID, o.Reason = opReview, "none-"+uuid.NewString(), ReasonNoID
@@ -88,7 +88,7 @@ func (b *intake) rememberHandled(o op) {
 	}
 }
 
-// put makes an op durable, together with those of others.
+// put makes an op durable, in a group with others.
 func (b *intake) put(ctx context.Context, o op) error {
 	if err := b.store.room(o.Kind); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (b *intake) put(ctx context.Context, o op) error {
 	return b.lane(o.ID).do(ctx, o)
 }
 
-// commit makes a group of ops durable. It is not tied to any one caller's context.
+// commit makes a group of ops durable. It does not depend on any one caller's context.
 func (b *intake) commit(lane int, ops []op) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -128,12 +128,12 @@ func (b *intake) noteStore(works bool) {
 	b.failing.Store(!works)
 }
 
-// commitEach keeps what the database refuses in one op from failing its whole group.
+// commitEach stores the ops one by one, so that an op that the database rejects does not fail its group.
 func (b *intake) commitEach(ctx context.Context, lane int, ops []op) error {
 	each := make(eachError, len(ops))
 	for i := range ops {
 		if ops[i].Kind == opNo {
-			continue // it has been tried, see postgresStore.refusals
+			continue // it must not run twice; see postgresStore.refusals
 		}
 		if err := b.store.accept(ctx, lane, ops[i:i+1]); err != nil {
 			each[i] = b.notStored(fmt.Errorf("%s of payment %s: %w", ops[i].Kind, ops[i].ID, err))

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// kept holds confirmed records that could not be stored. A confirm completes the payment, and
-// the service does not name it again: what failed for a second must not wait for the next
-// reconciliation. Run, and anyone who finds the store working again, offer these records again.
+// kept holds confirmed records that could not be stored. A confirm completes the payment, and the
+// service does not name it again: after a second of downtime the record must not wait for the next
+// reconciliation. Run, and any caller that finds the store working again, offer these records again.
 type kept struct {
 	mu      sync.Mutex
 	records map[keptKey]op
@@ -24,8 +24,8 @@ type kept struct {
 
 type keptKey struct{ id, body string }
 
-// Nothing is confirmed while the store is known to be away, so there are about as many as
-// confirms were under way when it went.
+// Nothing is confirmed while the store is known to be down, so there are about as many records as
+// confirms were in progress when it failed.
 const (
 	maxKept      = 10_000
 	maxKeptBytes = 32 << 20
@@ -63,7 +63,7 @@ func (k *kept) remove(o op) {
 	}
 }
 
-// some returns up to limit of the records, the first to arrive first. The last call, with end, makes add refuse more.
+// some returns up to limit records in order of arrival. With end, add rejects records from now on.
 func (k *kept) some(limit int, end bool) []op {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,8 +75,7 @@ func (k *kept) some(limit int, end bool) []op {
 	return ops
 }
 
-// unstoredError is the error of a payment that the service has called COMPLETE and that could
-// not be stored.
+// unstoredError is the error of a confirmed payment that could not be stored.
 type unstoredError struct {
 	id   string
 	next string
@@ -89,7 +88,7 @@ func (e *unstoredError) Error() string {
 
 func (e *unstoredError) Unwrap() error { return e.err }
 
-// keep takes care of a confirmed record that was not stored.
+// keep keeps a confirmed record that could not be stored, and returns the error to report.
 func (b *intake) keep(o op, err error) error {
 	unstored := &unstoredError{id: o.ID, next: "it is kept in memory and stored as soon as the database is back", err: err}
 	switch {
@@ -101,10 +100,9 @@ func (b *intake) keep(o op, err error) error {
 	return unstored
 }
 
-// offerKept stores what is kept, as many at a time as make a group, until there is nothing
-// left or one cannot be stored.
+// offerKept stores the kept records, a group at a time, until none is left or one cannot be stored.
 func (b *intake) offerKept(ctx context.Context) error {
-	b.offering.Lock() // twice at once would be harmless, and leave a repeat among the receipts
+	b.offering.Lock() // two at once would be harmless but leave repeats among the receipts
 	defer b.offering.Unlock()
 	stored := 0
 	for ctx.Err() == nil {
@@ -123,7 +121,7 @@ func (b *intake) offerKept(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// offerAll offers all at once, except different records of one payment: those in their order.
+// offerAll offers all records at once, but different records of one payment in their order.
 func (b *intake) offerAll(ctx context.Context, ops []op) error {
 	ofPayment := make(map[string][]op, len(ops))
 	for _, o := range ops {
@@ -133,7 +131,7 @@ func (b *intake) offerAll(ctx context.Context, ops []op) error {
 	for _, records := range ofPayment {
 		go func() { errs <- b.offerEach(ctx, records) }()
 	}
-	var first error // one cause for all, as a rule
+	var first error // usually all have the same cause
 	for range ofPayment {
 		first = cmp.Or(first, <-errs)
 	}
@@ -155,7 +153,7 @@ func (b *intake) offer(ctx context.Context, o op) error {
 		return err
 	}
 	b.kept.remove(o)
-	if err != nil { // offered for ever, it would never be taken
+	if err != nil { // the database will never accept it
 		b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: a confirmed payment was not stored",
 			slog.String("payment_id", o.ID), slog.Any("error", b.keep(o, err)))
 		return nil
@@ -164,9 +162,9 @@ func (b *intake) offer(ctx context.Context, o op) error {
 	return nil
 }
 
-// mayConfirm returns an error while the store is known to take nothing: a confirm would
-// complete a payment that nothing can hold. It looks for itself whether the store is back, so
-// that webhooks are taken again where nothing else uses the store.
+// mayConfirm returns an error while the store is known to be down: a confirm would complete a payment
+// that cannot be stored. It probes the store itself, so that webhooks work again even if nothing else
+// uses the store.
 func (b *intake) mayConfirm(ctx context.Context) error {
 	if !b.failing.Load() {
 		return b.store.room(opRecord)
@@ -179,10 +177,10 @@ func (b *intake) mayConfirm(ctx context.Context) error {
 	return nil
 }
 
-// probeWait is how long a caller waits for a probe: the sender of a webhook comes again.
+// probeWait is how long a caller waits for a probe: the service re-sends the webhook.
 const probeWait = time.Second
 
-// probe stores nothing of use, once for all who ask, and then what is kept.
+// probe stores a probe, once for all callers, and then the kept records.
 func (b *intake) probe([]struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
@@ -192,8 +190,8 @@ func (b *intake) probe([]struct{}) error {
 	return b.offerKept(ctx)
 }
 
-// outageStep ends an outage: what is kept is stored, and what may have been confirmed
-// without a trace is asked for. Those who need the store log that it is down.
+// outageStep ends an outage: it stores the kept records and requests a reconciliation for payments that
+// may have been confirmed without a trace. The users of the store log that it is down.
 func (b *intake) outageStep(ctx context.Context) (more bool, err error) {
 	if err := b.mayConfirm(ctx); err != nil {
 		return false, nil //nolint:nilerr // see above
@@ -207,13 +205,13 @@ func (b *intake) outageStep(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// ErrUnstored is wrapped by Close's error if payments were confirmed while the store was away
-// and it is still away. The ledger has the ids of those that a webhook or a reconciliation
-// confirmed: the next start confirms them again.
+// ErrUnstored is wrapped by Close's error if payments were confirmed while the store was down and it is
+// still down. The ledger has the ids of those that a webhook or a reconciliation confirmed: the next
+// start confirms them again.
 var ErrUnstored = errors.New("inbox: confirmed payments are not stored")
 
-// closeKept tries to store what is kept a last time, and names what is left: its ids are
-// all that this process knows more than the ledger.
+// closeKept tries once more to store the kept records and logs the ids of the others: the ledger lacks
+// nothing else.
 func (b *intake) closeKept() error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()

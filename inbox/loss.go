@@ -15,15 +15,15 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// PossibleLoss is a poll of which it is not known whether it completed a payment. It is in
-// every report until SettleLoss.
+// PossibleLoss is a poll that may have completed a payment whose record was lost. It is in every report
+// until it is settled.
 type PossibleLoss struct {
 	ID     string    `json:"id"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
 	// Unproven is why a loss that may settle itself (see Config.OnlyCreated) is still open.
 	Unproven string `json:"unproven,omitempty"`
-	// Told: the log has it as an error. It is not logged again.
+	// Told reports whether it was logged as an error, which happens once.
 	Told bool `json:"told,omitempty"`
 }
 
@@ -45,55 +45,53 @@ func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
 	return b.decide(ctx, id, "settle loss", by, sqlSettle)
 }
 
-// A possible loss is settled by its proof where the merchant states that every payment is
-// created here (Config.OnlyCreated): the poll can have taken a payment of which the ledger
-// has the id, and nothing else. So the loss is empty once the service has answered for each
-// of these ids: it is complete, and in the ledger now, or it is not paid. A poll that the
-// service carries out later than that can complete only what is paid later. The reconciliations
-// to come ask for that while it is younger than Config.OutstandingFor. What is older is asked
-// for only by the proof of a later loss; and with Config.ReconcileEvery < 0 they come only at
-// the start, after a possible loss and after the store was away.
+// With Config.OnlyCreated a possible loss can be proven empty: the poll can only have taken a payment
+// whose id the ledger has. So nothing was lost once the service has answered for each of these ids: the
+// payment is complete, and in the ledger now, or it is not paid. A poll that the service carries out
+// even later can only complete a payment that is paid later. Later reconciliations confirm that one
+// while it is younger than Config.OutstandingFor; after that, only the proof of another loss does. With
+// Config.ReconcileEvery < 0 they run only at the start, after a possible loss and after an outage.
 
-// proof is what a reconciliation can say of the losses that came before it.
+// proof is what a reconciliation finds out about the losses that came before it.
 type proof struct {
-	losses   map[string]bool // that were open before the reconciliation began; nil if nothing can be proven
-	noID     []string        // orders that had no payment id when the list of ids was read
-	codes    []string        // with which the service has said that payments are not paid
-	unknown  string          // what it has refused with a code of which that is not known
-	unproven string          // why it is no proof; "" if it is one
+	losses   map[string]bool // open before the reconciliation began; nil if nothing can be proven
+	noID     []string        // orders without a payment id when the list of ids was read
+	codes    []string        // codes by which the service said that payments are not paid
+	unknown  string          // a rejection whose code may mean something else
+	unproven string          // why the proof fails; "" if it holds
 }
 
 const (
-	// A payment of such an order may have an id that the ledger does not know: its creation
-	// is under way, or its answer was lost.
+	// Such an order may have a payment with an id that the ledger does not have: its creation is in
+	// progress, or the response was lost.
 	sqlNoID = `SELECT order_id FROM {p}orders WHERE payment_id IS NULL AND created_at > {now} - ?1 LIMIT ?2`
 	sqlIDOf = `SELECT coalesce(payment_id, ''), CASE WHEN created_at > {now} - ?2 THEN 1 ELSE 0 END FROM {p}orders WHERE order_id = ?1`
 	sqlOwes = `SELECT payment_id, attempt, tries, stage FROM {p}payments WHERE payment_id = ?1 AND stage < {ready}`
-	// sqlLongOutstanding are those that reconciliation asks for no more, unless for a proof. In two
-	// parts, for which there is an index by age, like sqlOutstanding.
+	// sqlLongOutstanding has payments that only a proof still confirms. Two parts, each with an index
+	// by age, like sqlOutstanding.
 	sqlLongOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
 			SELECT * FROM (SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
 				WHERE stage = {expected} AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS links
 			UNION ALL SELECT * FROM (SELECT payment_id, attempt, tries, stage, first_seen FROM {p}payments
 				WHERE stage IN ({hint}, {review}, {dead}) AND stage = {hint} AND own = 1 AND first_seen <= {now} - ?1 ORDER BY first_seen DESC LIMIT ?2) AS hints) AS o
 		ORDER BY first_seen DESC LIMIT ?2`
-	// sqlKnown is a payment that is complete for sure.
+	// sqlKnown is a payment that is certainly complete.
 	sqlKnown  = `SELECT payment_id FROM {p}payments WHERE stage = {done} AND own = 1 AND record <> '' ORDER BY done_at DESC LIMIT 1`
 	sqlLosses = `SELECT poll_id, beat_at, outcome FROM {p}polls WHERE closed_at IS NULL AND outcome <> '' ORDER BY beat_at`
 	sqlSettle = `UPDATE {p}polls SET closed_at = {now} WHERE poll_id = ?1 AND closed_at IS NULL AND outcome <> ''`
 
 	maxLongOutstanding = 10_000
 	maxNoID            = 1000
-	prover             = "inbox" // who settles, in the audit
+	prover             = "inbox" // the actor in the audit
 
-	// A creation that began less than creationTime ago may be under way. One reconciliation
-	// waits for such for creationWait.
+	// A creation that began less than creationTime ago may be in progress. A reconciliation waits
+	// creationWait for such creations.
 	creationTime = 30 * time.Second
 	creationWait = 10 * time.Second
 )
 
-// beginProof is called before anything else of a reconciliation: what the ledger has in its
-// intake was created before the losses that are open now, and not the other way round.
+// beginProof comes first in a reconciliation, so that everything in the intake was created before the
+// reconciliation reads its ids, and only losses that are open now can be proven.
 func (b *reconciler) beginProof(ctx context.Context) (*proof, error) {
 	p := &proof{}
 	if !b.cfg.OnlyCreated {
@@ -113,10 +111,9 @@ func (b *reconciler) beginProof(ctx context.Context) (*proof, error) {
 	return p, nil
 }
 
-// toAsk returns the ids to ask for. For a proof these are all that are outstanding. Orders
-// without an id are listed first: those that get one meanwhile are asked for by
-// boundMeanwhile. What only the proof needs and the ledger fails to read costs the proof, and
-// keeps nothing from being asked for.
+// toAsk returns the ids to confirm; for a proof, all outstanding ones. It lists orders without an id
+// first: boundMeanwhile confirms those that get one meanwhile. If a query that only the proof needs
+// fails, the proof fails, and the ids are confirmed anyway.
 func (b *reconciler) toAsk(ctx context.Context, p *proof) ([]owed, error) {
 	if p.losses != nil {
 		var err error
@@ -151,8 +148,8 @@ func (b *reconciler) longOutstanding(ctx context.Context) ([]owed, error) {
 	return collect(rows, scanOwed)
 }
 
-// boundMeanwhile returns the ids that orders have got since the list of ids was read. It waits
-// for creations that are under way, for a little while.
+// boundMeanwhile returns the ids that orders got since the list was read. It waits a short time for
+// creations in progress.
 func (b *reconciler) boundMeanwhile(ctx context.Context, p *proof) (ids []owed, err error) {
 	if p.unproven != "" {
 		return nil, nil
@@ -174,8 +171,8 @@ func (b *reconciler) boundMeanwhile(ctx context.Context, p *proof) (ids []owed, 
 	return ids, nil
 }
 
-// bound takes the orders that have an id, or are no more, off p.noID. young reports whether
-// the creation of one that is left may be under way.
+// bound removes the orders that have an id, or are gone, from p.noID, and returns their outstanding
+// payments. young reports whether the creation of a remaining one may be in progress.
 func (b *reconciler) bound(ctx context.Context, p *proof) (ids []owed, young bool, err error) {
 	for more := true; more; { // the intake may have the ids
 		if more, err = b.store.fold(ctx); err != nil {
@@ -210,8 +207,8 @@ func (b *reconciler) bound(ctx context.Context, p *proof) (ids []owed, young boo
 	return ids, young, nil
 }
 
-// settleEmpty settles the losses that the reconciliation proves empty, and takes them off the
-// report's list.
+// settleEmpty settles the losses that the reconciliation proves empty, and moves them to
+// Report.Settled.
 func (b *reconciler) settleEmpty(ctx context.Context, p *proof, report *Report) error {
 	if p.losses == nil {
 		return nil
@@ -244,11 +241,10 @@ func (b *reconciler) settleEmpty(ctx context.Context, p *proof, report *Report) 
 	return nil
 }
 
-// checkNo sees whether "not paid" is worth anything: a service that confirms a payment once and
-// then says no to it would say so of the very payment that was lost. So one that is known to be
-// complete is confirmed again, unless nothing rests on a no. That a payment was recovered just
-// now tells nothing: it may have been its first confirm. So may be the one here, of a payment
-// that was polled, hence there are two.
+// checkNo checks what "not paid" is worth: a service that confirms a payment only once would also reject
+// the very payment that was lost. So a payment that is known to be complete is confirmed again, unless
+// the proof needs no rejection. A payment that was recovered just now proves nothing, since that may
+// have been its first confirm. So may be the first one here, of a payment that was polled; hence two.
 func (b *reconciler) checkNo(ctx context.Context, p *proof, report *Report) error {
 	if p.unproven != "" || report.StillUnpaid == 0 {
 		return nil
@@ -277,8 +273,8 @@ func (b *reconciler) checkNo(ctx context.Context, p *proof, report *Report) erro
 	return nil
 }
 
-// noProvesNothing says what the confirm of a payment that is complete tells of the service's no to
-// others; "" if that can be relied on.
+// noProvesNothing says why the confirm of a complete payment shows that rejections prove nothing; "" if
+// they can be relied on.
 func noProvesNothing(complete uuid.UUID, err error) string {
 	switch {
 	case refused(err):
@@ -289,7 +285,7 @@ func noProvesNothing(complete uuid.UUID, err error) string {
 	return ""
 }
 
-// why says why a loss is not proven empty; "" if it is.
+// why says why a loss is not proven empty; "" if it is proven.
 func (p *proof) why(l PossibleLoss) string {
 	switch {
 	case !p.losses[l.ID]:
@@ -302,9 +298,9 @@ func (p *proof) why(l PossibleLoss) string {
 	return p.unproven
 }
 
-// refusal takes down with which code the service has refused a payment. A code says that it is
-// not paid only if Config.NotPaidCodes names it: "too many requests" or "maintenance" may come
-// as a code as well, for one payment only, and say nothing.
+// refusal records the code with which the service rejected a payment. Only the codes of
+// Config.NotPaidCodes say "not paid": "too many requests" or "maintenance" may also come as a code, and
+// prove nothing.
 func (p *proof) refusal(id string, err error, notPaid []string) {
 	code := codeOf(err)
 	switch {
@@ -323,7 +319,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-// text is what the audit says of a loss that was settled by itself.
+// text is the reason of a loss that settled itself, for the audit.
 func (p *proof) text(r *Report) string {
 	codes := ""
 	if len(p.codes) > 0 {
@@ -333,13 +329,13 @@ func (p *proof) text(r *Report) string {
 		"after the loss: %d asked, %d recovered, %d not paid%s, 0 without an answer", r.Asked, r.Recovered, r.StillUnpaid, codes)
 }
 
-// provenWithin is how long a loss that may still settle itself waits for its proof before it
-// is an error: a poller that was taken for dead is given an hour.
+// provenWithin is how long a loss may wait for its proof before it is logged as an error: a poller that
+// was taken for dead has an hour.
 func (b *reconciler) provenWithin() time.Duration { return time.Hour + 2*max(0, b.cfg.ReconcileEvery) }
 
 const maxLossLines = 10 // of one reconciliation, so that an old ledger does not flood the log
 
-// tell logs what a person should know of a reconciliation, each possible loss once.
+// tell logs the result of a reconciliation, each possible loss once.
 func (b *reconciler) tell(ctx context.Context, report *Report) error {
 	before, err := b.lastReport(ctx)
 	if err != nil && !errors.Is(err, ErrNoReport) {

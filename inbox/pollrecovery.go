@@ -13,7 +13,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// An open line is somebody else's living poller as long as it is beaten.
+// An open line belongs to a live poller as long as it gets heartbeats.
 const (
 	beatEvery = 20 * time.Second
 	beatDead  = 2 * time.Minute
@@ -31,11 +31,10 @@ const (
 	sqlAbandoned = `SELECT poll_id FROM {p}polls WHERE closed_at IS NULL AND outcome LIKE 'unclean:%'`
 )
 
-// pollAlive tells that the poller of a line is alive. It is false if the poller was taken
-// for dead meanwhile (the process stood still): the line is over then, and the next poll
-// opens another, since nobody would look for what the old one leaves. It beats when it
-// is time, and reads otherwise: a read costs no sync. On SQLite the file has one
-// process, and nobody asks. The caller holds mu.
+// pollAlive sends the heartbeat of a line when it is due, and reports whether the line still counts as
+// alive. Another process may have taken the poller for dead (its process was stopped): then the next
+// poll needs another line, since nobody would recover what the old one leaves. Between heartbeats it
+// only reads, which costs no sync. An SQLite file has no other process. The caller holds mu.
 func (b *pollLedger) pollAlive(ctx context.Context, line *pollLine) (alive bool, err error) {
 	if b.cfg.SQLite != nil {
 		return true, nil
@@ -52,7 +51,7 @@ func (b *pollLedger) pollAlive(ctx context.Context, line *pollLine) (alive bool,
 		return false, err
 	}
 	defer func() { _ = tx.Rollback() }()
-	// A beat that a power cut takes back was that of a process that is dead by then.
+	// A heartbeat that a power cut loses belongs to a process that is dead then.
 	if _, err := tx.ExecContext(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
 		return false, err
 	}
@@ -68,8 +67,7 @@ func (b *pollLedger) pollAlive(ctx context.Context, line *pollLine) (alive bool,
 	return n == 1, tx.Commit()
 }
 
-// beatStep beats for pollers that wait, and has reconciliation take in what dead ones
-// have left.
+// beatStep sends the heartbeats of idle pollers, and requests a reconciliation if pollers have died.
 func (b *pollLedger) beatStep(ctx context.Context) (more bool, err error) {
 	if err := b.beatLines(ctx); err != nil {
 		return false, err
@@ -93,7 +91,7 @@ func (b *pollLedger) beatLines(ctx context.Context) error {
 			delete(b.open, id)
 		}
 	}
-	return b.writeLosses(ctx) // after the beats: a loss that cannot be stored must not stop them
+	return b.writeLosses(ctx) // last: a loss that cannot be stored must not stop the heartbeats
 }
 
 // ownLine reports whether a line is open in this process.
@@ -103,9 +101,9 @@ func (b *pollLedger) ownLine(id string) bool {
 	return b.open[id] != nil
 }
 
-// recoverPolls turns the lines of pollers that ended uncleanly into possible losses, and
-// takes in what they had received and not yet handed over. For an hour it looks at them
-// again: a poller that was taken for dead may have gone on a little.
+// recoverPolls turns the lines of pollers that ended uncleanly into possible losses, and accepts the
+// responses that they received but did not deliver. It repeats that for an hour: a poller that was taken
+// for dead may have continued for a while.
 func (b *pollLedger) recoverPolls(ctx context.Context) error {
 	if _, err := b.markDead(ctx); err != nil {
 		return err
@@ -122,7 +120,7 @@ func (b *pollLedger) recoverPolls(ctx context.Context) error {
 	for _, id := range ids {
 		if err := b.recoverRaw(ctx, id); err != nil {
 			errs = append(errs, err)
-			continue // the others are not to wait for it
+			continue // the others must not wait for it
 		}
 		if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlTakenIn), id, again); err != nil {
 			return err
@@ -138,7 +136,7 @@ func (b *pollLedger) recoverPolls(ctx context.Context) error {
 func (b *pollLedger) markDead(ctx context.Context) (dead int, err error) {
 	silence := beatDead.Microseconds()
 	if b.cfg.SQLite != nil {
-		silence = -1 // the file has one process: nobody else lives
+		silence = -1 // the file has no other process
 	}
 	quiet, err := b.queryStrings(ctx, sqlQuiet, silence)
 	if err != nil {
@@ -159,13 +157,13 @@ func (b *pollLedger) markDead(ctx context.Context) (dead int, err error) {
 const sqlRaw = `SELECT receipt_id, body FROM {p}receipts
 	WHERE payment_id = ?1 AND receipt_id > ?2 AND outcome = 'raw' AND body IS NOT NULL ORDER BY receipt_id LIMIT 200`
 
-// rawBody is what a poll returned, as it was written down before it was read.
+// rawBody is the response of a poll, as stored before it was decoded.
 type rawBody struct {
 	n    int64
 	body string
 }
 
-// recoverRaw accepts what a dead poller wrote down and may not have handed over.
+// recoverRaw accepts the responses that a dead poller stored and may not have delivered.
 func (b *pollLedger) recoverRaw(ctx context.Context, id string) error {
 	for last := int64(0); ; {
 		rows, err := b.store.reader().QueryContext(ctx, b.d.sql(sqlRaw), pollKey(id), last)
@@ -203,8 +201,8 @@ func (b *pollLedger) recoverBody(ctx context.Context, body string) error {
 	return nil
 }
 
-// hasRecord reports whether this very record was received before, or is of no more
-// interest because its payment is done.
+// hasRecord reports whether this very record was received before, or no longer matters because its
+// payment is done.
 func (b *pollLedger) hasRecord(ctx context.Context, p payments.Payment) (bool, error) {
 	if o, held := b.store.unfolded(p.ID); held && o.Kind != opBind {
 		return true, nil
@@ -224,7 +222,7 @@ func (b *pollLedger) hasRecord(ctx context.Context, p payments.Payment) (bool, e
 	return slices.ContainsFunc(receipts, func(r Receipt) bool { return r.Body == restored(o.Body) }), err
 }
 
-// keepUnreadable puts what cannot be read, or names no payment, into review, once.
+// keepUnreadable puts a response that cannot be decoded, or names no payment, into review, once.
 func (b *pollLedger) keepUnreadable(ctx context.Context, body string, why error) error {
 	key := unreadableKey(body)
 	switch _, err := b.entry(ctx, key); {

@@ -17,13 +17,11 @@ import (
 	"github.com/depositpay/depositpay-go/poller"
 )
 
-// The poll journal. A poll is a destructive read without an acknowledgement, so before
-// the first one a line is durable that says "polls are going on", and it stays open
-// until the poller ends. An idle queue therefore costs no sync at all, and a drain
-// none besides those of the payments. The price: after an unclean end it is not known
-// whether a poll was under way at that very moment, so every unclean end is reported
-// as a possible loss. A line for each poll would tell more exactly, for a sync every
-// 3 to 5 seconds on every idle shop.
+// The poll journal. A poll is a destructive read without an acknowledgement. So a line that says "a
+// poller is running" becomes durable before the first poll and stays open until the poller ends. An idle
+// queue thus costs no sync, and a drain only those of the payments. The price: after an unclean end
+// nobody knows whether a poll was in progress, so every unclean end is reported as a possible loss. A
+// line for each poll would be exact, but cost a sync every 3 to 5 seconds in every idle shop.
 //
 // pollLedger is the inbox as a poller.Ledger.
 type pollLedger struct {
@@ -117,16 +115,16 @@ func (r *pollRun) isOpen() bool { return r.line != nil && r.open[r.line.id] != n
 
 func pollKey(id string) string { return "poll-" + id }
 
-// unreadableKey names what a poll returned by what it is: found again after a crash, it
-// is in review once.
+// unreadableKey derives a key from the response of a poll, so that a response found again after a crash
+// is in review only once.
 func unreadableKey(body string) string {
 	hash := sha256.Sum256([]byte(body))
 	return "raw-" + hex.EncodeToString(hash[:16])
 }
 
-// canStore reports whether an acceptance would succeed now. A full disk answers pings, so
-// after an acceptance that failed only one that succeeds will do: otherwise polls would
-// go on taking payments that nothing can hold.
+// canStore returns an error if an acceptance would fail now. A full disk answers pings, so after a failed
+// acceptance only a successful one counts: otherwise polls would go on taking payments that cannot be
+// stored.
 func (b *pollLedger) canStore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -177,9 +175,8 @@ func (b *pollLedger) writeLosses(ctx context.Context) error {
 	return nil
 }
 
-// noteLoss may be called again after an error, which may have come after the commit. A loss
-// whose text the database refuses is stored with a plain reason: nothing is polled until a loss
-// is stored, and the database would refuse the same text every time.
+// noteLoss is idempotent: an error may come after the commit. A loss whose text the database rejects is
+// stored with a plain reason, since nothing is polled until the loss is stored.
 func (b *pollLedger) noteLoss(ctx context.Context, id string, lost error) error {
 	raw := ""
 	if e, ok := errors.AsType[*payments.Error](lost); ok && e.MayHoldRecord() {

@@ -17,69 +17,67 @@ import (
 type Report struct {
 	// At is when it ended, in UTC.
 	At time.Time `json:"at"`
-	// Asked is how many outstanding ids, of payments that this merchant created, were
-	// confirmed with the service.
+	// Asked is how many outstanding payments that this merchant created were confirmed.
 	Asked int `json:"asked"`
-	// Recovered is how many of them turned out to be complete, and are in the ledger now.
+	// Recovered is how many of them were complete, and are in the ledger now.
 	Recovered int `json:"recovered"`
-	// StillUnpaid is how many the service refused to confirm with a code of its own: that is how
-	// it says that a payment is not paid. See also Config.NotPaidCodes.
+	// StillUnpaid is how many the service rejected with an error code of its own, which is how it says
+	// that a payment is not paid. See also Config.NotPaidCodes.
 	StillUnpaid int `json:"still_unpaid"`
-	// Failed is how many got no answer, or one that says nothing of the payment: a refusal of
-	// the rate or of the token, an error of the service. They are asked again soon. Those that
-	// are complete and could not be stored are among them; Reconcile's error names them.
+	// Failed is how many got no response, or one that says nothing about the payment: the rate or the
+	// token was rejected, or the service failed. They are confirmed again soon. Complete payments that
+	// could not be stored count too; Reconcile's error names them.
 	Failed int `json:"failed"`
-	// Hints is how many ids that webhooks named and this merchant did not create waited for
-	// their confirm when the reconciliation began. Run asks for them, at Config.ConfirmRate.
+	// Hints is how many ids that webhooks named and this merchant did not create waited for a confirm
+	// when the reconciliation began. Run confirms them at Config.ConfirmRate.
 	Hints int64 `json:"hints"`
-	// PossibleLosses are polls whose answer may have been lost while no id is known that
-	// could bring the payment back. Reconciliation may have brought it back meanwhile:
-	// what no id can recover is a store payment that no webhook has named.
-	// Compare with the service's dashboard, then call SettleLoss. Each is logged at error level
-	// once, unless it settles itself; see Config.OnlyCreated.
+	// PossibleLosses are polls whose response may have held a payment and was lost. This
+	// reconciliation may have recovered the payment: only a store payment that no webhook has named
+	// cannot be recovered by its id. Compare with the service's dashboard, then call SettleLoss. Each
+	// is logged at error level once, unless it settles itself; see Config.OnlyCreated.
 	PossibleLosses []PossibleLoss `json:"possible_losses"`
-	// Settled are the possible losses that this reconciliation proved empty and settled; see
-	// Config.OnlyCreated. The proof is in their Audit.
+	// Settled are the possible losses that this reconciliation proved empty; see Config.OnlyCreated.
+	// The proof is in their Audit.
 	Settled []PossibleLoss `json:"settled,omitempty"`
 }
 
-// Reconcile asks the service about every outstanding payment that this merchant created,
-// and returns when all were asked, at most 40 a second. Ids that strangers may have made
-// up are only brought forward: Run asks for them at their own rate. The report is kept for LastReport. Run does the same at its start, after every possible
-// loss, when a store that had failed works again, and every Config.ReconcileEvery; a cron job
-// may call this as well. The error tells what could not be done, also if the report is whole.
+// Reconcile confirms every outstanding payment that this merchant created, at most 40 a second, and
+// returns when it is through. Unknown ids only become due: Run confirms them at their own rate. The
+// report is kept for LastReport. Run does the same at its start, after every possible loss, when a
+// failed store works again, and every Config.ReconcileEvery; a cron job may call Reconcile too. The
+// error says what could not be done, even if the report is complete.
 func (b *Inbox) Reconcile(ctx context.Context) (Report, error) {
 	report, unstored, err := b.reconciler.reconcileOnce(ctx)
 	return report, errors.Join(err, unstored)
 }
 
-// reconciler asks for every outstanding payment of this merchant, and settles the possible
-// losses that are proven empty.
+// reconciler confirms every outstanding payment of this merchant, and settles possible losses that are
+// proven empty.
 type reconciler struct {
 	*confirmer
 	polls *pollLedger
 }
 
-// reconcileOnce is Reconcile. What could not be stored is apart: to reconcile again at once is
-// no cure for that.
+// reconcileOnce is Reconcile. unstored is separate, because reconciling again at once does not help
+// there.
 func (b *reconciler) reconcileOnce(ctx context.Context) (report Report, unstored, err error) {
-	if err := b.mayConfirm(ctx); err != nil { // this also stores what is kept
+	if err := b.mayConfirm(ctx); err != nil { // also stores kept records
 		return report, nil, err
 	}
 	p, err := b.beginProof(ctx)
 	if err != nil {
 		return report, nil, err
 	}
-	for more := true; more; { // what came before this call is in the ledger then
+	for more := true; more; { // everything accepted before this call must be in the ledger
 		if more, err = b.store.fold(ctx); err != nil {
 			return report, nil, err
 		}
 	}
-	// First: asking for the others takes long, and may be cut short.
+	// First: confirming the others takes long and may be interrupted.
 	if report.Hints, err = b.bringForward(ctx); err != nil {
 		return report, nil, err
 	}
-	// What cannot be taken in must not keep the outstanding payments from being asked for.
+	// A response that cannot be accepted must not keep outstanding payments from being confirmed.
 	notTakenIn := b.polls.recoverPolls(ctx)
 	if report.PossibleLosses, err = b.polls.possibleLosses(ctx); err != nil {
 		return report, nil, err
@@ -124,10 +122,10 @@ func (b *core) lastReport(ctx context.Context) (Report, error) {
 	return report, json.Unmarshal([]byte(text), &report)
 }
 
-// In two parts, for which there is an index by age: of what was never paid there is no end.
-// First those that were never asked for, the youngest before the others, since they are the likely
-// ones; then those whose last answer is the oldest. So a reconciliation goes on where the one before
-// was cut short: a process that is restarted again and again gets to the old ones too.
+// Two parts, because there is an index by age for each: unpaid payments pile up without end. Payments
+// that were never confirmed come first, the youngest before the others, since those are likely paid;
+// then those with the oldest response. So a reconciliation continues where an interrupted one stopped,
+// and a process that is restarted again and again still reaches the old ones.
 const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
 		SELECT payment_id, attempt, tries, stage, first_seen, asked_at FROM {p}payments WHERE stage = {expected} AND own = 1 AND first_seen > {now} - ?1
 		UNION ALL SELECT payment_id, attempt, tries, stage, first_seen, asked_at FROM {p}payments
@@ -136,7 +134,7 @@ const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
 
 const sqlForward = `UPDATE {p}payments SET run_at = {now} WHERE stage < {ready} AND own = 0 AND run_at > {now}`
 
-// bringForward makes the confirms of strangers' ids due, and counts these ids.
+// bringForward makes the confirms of unknown ids due, and counts these ids.
 func (b *reconciler) bringForward(ctx context.Context) (n int64, err error) {
 	if _, err := b.store.ledger().ExecContext(ctx, b.d.sql(sqlForward)); err != nil {
 		return 0, fmt.Errorf("inbox: bring hints forward: %w", err)
@@ -144,7 +142,7 @@ func (b *reconciler) bringForward(ctx context.Context) (n int64, err error) {
 	return n, b.store.reader().QueryRowContext(ctx, b.d.sql(sqlCountHints)).Scan(&n)
 }
 
-// askOutstanding asks for all that is outstanding, and for what has got its id meanwhile.
+// askOutstanding confirms all outstanding payments, and those whose id becomes known meanwhile.
 func (b *reconciler) askOutstanding(ctx context.Context, p *proof, report *Report) (unstored, err error) {
 	var errs []error
 	for _, list := range []func(context.Context, *proof) ([]owed, error){b.toAsk, b.boundMeanwhile} {
@@ -164,8 +162,8 @@ func (b *reconciler) askOutstanding(ctx context.Context, p *proof, report *Repor
 // namedErrors are the first maxNamed of errs.
 func namedErrors(errs []error) error { return errors.Join(errs[:min(len(errs), maxNamed)]...) }
 
-// askFor asks for payments, whose keys were read at once: that is not much, and asking changes
-// the order that they could be paged by.
+// askFor confirms payments. Their keys were read at once and not page by page, because confirming
+// changes their order; they are small.
 func (b *reconciler) askFor(ctx context.Context, p *proof, all []owed, report *Report) (unstored []error, err error) {
 	for _, o := range all {
 		if err := errors.Join(b.sweepLimit.Wait(ctx), b.ownLimit.Wait(ctx)); err != nil {
@@ -199,7 +197,7 @@ func (b *reconciler) askFor(ctx context.Context, p *proof, all []owed, report *R
 // maxNamed is how many payments an error names; Report.Failed counts all.
 const maxNamed = 10
 
-// settledMeanwhile reports whether the payment has come since the list was made.
+// settledMeanwhile reports whether the payment has arrived since the list was read.
 func (b *reconciler) settledMeanwhile(ctx context.Context, o owed) (bool, error) {
 	id, err := uuid.Parse(o.id)
 	if err != nil {
@@ -217,7 +215,7 @@ func (b *reconciler) outstanding(ctx context.Context) ([]owed, error) {
 	return collect(rows, scanOwed)
 }
 
-// reconcileLoop reconciles at the start, when told to, and on schedule.
+// reconcileLoop reconciles at the start, on request, and on schedule.
 func (b *reconciler) reconcileLoop(ctx context.Context) {
 	for failures, unproven := 0, 0; ctx.Err() == nil; {
 		report, unstored, err := b.reconcileOnce(ctx)
@@ -246,12 +244,12 @@ func (b *reconciler) reconcileLoop(ctx context.Context) {
 	}
 }
 
-// maxUnprovenWait bounds the wait for the next try of a proof where nothing else reconciles.
+// maxUnprovenWait bounds the wait for the next proof if there are no scheduled reconciliations.
 const maxUnprovenWait = 15 * time.Minute
 
-// untilNext is the wait for the next reconciliation; not scheduled if there is none by itself.
-// unproven is how many in a row have left a loss unproven: what could not be asked or was under
-// way may be known soon, and such a loss becomes an error only by a reconciliation.
+// untilNext is the wait for the next reconciliation, and whether one is scheduled. unproven is how many
+// in a row left a loss unproven: missing responses may arrive soon, and only a reconciliation turns such
+// a loss into an error.
 func (b *reconciler) untilNext(unproven int) (wait time.Duration, scheduled bool) {
 	wait = maxUnprovenWait
 	if b.cfg.ReconcileEvery >= 0 {

@@ -31,7 +31,7 @@ var exactMutants = []mutant{
 	},
 	{
 		"what a dead poller received counts as taken in although it was refused", "inbox/pollrecovery.go",
-		"errs = append(errs, err)\n\t\t\tcontinue // the others are not to wait for it", "errs = append(errs, err)",
+		"errs = append(errs, err)\n\t\t\tcontinue // the others must not wait for it", "errs = append(errs, err)",
 		"./inbox", "TestRecoveryFailsOnce$/^pg=false",
 	},
 	{
