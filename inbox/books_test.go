@@ -49,9 +49,9 @@ func newBooks(t *testing.T) (*pgtest.Database, books) {
 	return db, b
 }
 
-func (b books) do(statement string) {
+func (b books) do(statement string, args ...any) {
 	b.t.Helper()
-	_, err := b.db.ExecContext(b.t.Context(), inbox.SQL(statement))
+	_, err := b.db.ExecContext(b.t.Context(), inbox.SQL(statement), args...)
 	require.NoError(b.t, err)
 }
 

@@ -21,15 +21,13 @@ import (
 func (s *stand) clockBack(by time.Duration) {
 	s.t.Helper()
 	require.NoError(s.t, inbox.Fold(s.box))
-	_, err := s.ledger.Exec(fmt.Sprintf(`UPDATE depositpay_payments SET first_seen = first_seen + %[1]d, ready_at = ready_at + %[1]d,
+	s.do(fmt.Sprintf(`UPDATE depositpay_payments SET first_seen = first_seen + %[1]d, ready_at = ready_at + %[1]d,
 		run_at = CASE WHEN run_at < 4000000000000000000 THEN run_at + %[1]d ELSE run_at END, leased = CASE WHEN leased > 0 THEN leased + %[1]d ELSE 0 END`, by.Microseconds()))
-	require.NoError(s.t, err)
 }
 
 func (s *stand) claimed() (ids []string) {
 	s.t.Helper()
-	claims, err := inbox.ClaimAll(s.box)
-	require.NoError(s.t, err)
+	claims := s.claim()
 	for _, c := range claims {
 		ids = append(ids, c.Key())
 	}
@@ -45,8 +43,7 @@ func (s *stand) status() inbox.Status {
 
 func (s *stand) runAt(key string) time.Time {
 	s.t.Helper()
-	e, err := s.box.Get(s.t.Context(), key)
-	require.NoError(s.t, err)
+	e := s.entry(key)
 	return e.RunAt
 }
 
@@ -116,8 +113,7 @@ func TestClockSetBackKeepsWaits(t *testing.T) {
 		for _, p := range []payments.Payment{failed, snoozed} {
 			require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
 		}
-		claims, err := inbox.ClaimAll(s.box)
-		require.NoError(t, err)
+		claims := s.claim()
 		for i := range claims {
 			inbox.Handle(s.box, &claims[i])
 		}
@@ -154,8 +150,7 @@ func TestClockSetBackKeepsOrder(t *testing.T) {
 		accept(5)
 		var got []string
 		for range want {
-			claims, err := inbox.ClaimAll(s.box)
-			require.NoError(t, err)
+			claims := s.claim()
 			require.Len(t, claims, 1)
 			inbox.Handle(s.box, &claims[0])
 			got = append(got, claims[0].Key())
@@ -207,9 +202,8 @@ func (s *stand) halfAhead() (want []string, accept func(n int) string) {
 		want = append(want, nthPayment(n).ID.String())
 	}
 	for id, ahead := range minutes {
-		_, err := s.ledger.Exec(`UPDATE depositpay_payments SET run_at = run_at + $1, ready_at = ready_at + $1, first_seen = first_seen + $1 WHERE payment_id = $2`,
+		s.do(`UPDATE depositpay_payments SET run_at = run_at + $1, ready_at = ready_at + $1, first_seen = first_seen + $1 WHERE payment_id = $2`,
 			(time.Duration(ahead) * time.Minute).Microseconds(), id)
-		require.NoError(s.t, err)
 	}
 	return want, func(n int) string { return of(n, "player-1") }
 }
@@ -218,15 +212,13 @@ func (s *stand) halfAhead() (want []string, accept func(n int) string) {
 func (s *stand) handedOver(identifier string) (ids []string) {
 	s.t.Helper()
 	for {
-		claims, err := inbox.ClaimAll(s.box)
-		require.NoError(s.t, err)
+		claims := s.claim()
 		if len(claims) == 0 {
 			return ids
 		}
 		for i := range claims {
 			inbox.Handle(s.box, &claims[i])
-			e, err := s.box.Get(s.t.Context(), claims[i].Key())
-			require.NoError(s.t, err)
+			e := s.entry(claims[i].Key())
 			if e.Payment.Identifier == identifier {
 				ids = append(ids, e.Key)
 			}
@@ -254,8 +246,7 @@ func TestClockSetBackAndHintsWait(t *testing.T) {
 		}
 		require.NoError(t, inbox.ConfirmDue(s.box))
 		for _, id := range []uuid.UUID{stranger, own} {
-			e, err := s.box.Get(t.Context(), id.String())
-			require.NoError(t, err)
+			e := s.entry(id.String())
 			require.Equal(t, 1, e.Tries)
 		}
 	})

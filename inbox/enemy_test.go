@@ -30,8 +30,7 @@ func each2(t *testing.T, f func(t *testing.T, pg bool)) {
 }
 
 func (s *stand) crash() {
-	_, err := s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = 1`)
-	require.NoError(s.t, err)
+	s.do(`UPDATE depositpay_polls SET beat_at = 1`)
 	s.box = s.open()
 }
 
@@ -49,10 +48,8 @@ func TestTwoPollersShareAnInbox(t *testing.T) {
 		p, err := s.client.Next(ctxB) // raw is written down
 		require.NoError(t, err)
 		s.crash()
-		r, err := s.box.Reconcile(t.Context())
-		require.NoError(t, err)
-		_, err = s.box.Get(t.Context(), p.ID.String())
-		require.NoError(t, err)
+		r := s.reconcile()
+		_ = s.entry(p.ID.String())
 		require.Len(t, r.PossibleLosses, 1)
 	})
 }
@@ -69,10 +66,8 @@ func TestUnhandedThenCleanRun(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, journal.Close(t.Context()))
 		s.crash()
-		r, err := s.box.Reconcile(t.Context())
-		require.NoError(t, err)
-		_, err = s.box.Get(t.Context(), id.String())
-		require.NoError(t, err)
+		r := s.reconcile()
+		_ = s.entry(id.String())
 		require.Len(t, r.PossibleLosses, 1)
 	})
 }
@@ -84,8 +79,7 @@ func TestRetentionSparesWhatIsToBeRecovered(t *testing.T) {
 		s.strange(1)
 		if !pg { // one fold of the raw before the crash
 			id := s.pollAndDie(s.box)
-			_, err := s.box.Reconcile(t.Context())
-			require.NoError(t, err)
+			s.reconcile()
 			s.away(id)
 			return
 		}
@@ -98,8 +92,7 @@ func TestRetentionWaitsForRecovery(t *testing.T) {
 	s := newStand(t, true, func(c *inbox.Config) { c.KeepBodies = time.Nanosecond })
 	p := nthPayment(1)
 	require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
-	claims, err := inbox.ClaimAll(s.box)
-	require.NoError(t, err)
+	claims := s.claim()
 	inbox.Handle(s.box, &claims[0])
 	lock, err := s.ledger.Begin()
 	require.NoError(t, err)
@@ -109,22 +102,18 @@ func TestRetentionWaitsForRecovery(t *testing.T) {
 	s.awaitLock("relation")
 	require.NoError(t, lock.Rollback())
 	require.Eventually(t, func() bool {
-		receipts, err := s.box.Receipts(t.Context(), p.ID.String())
-		require.NoError(t, err)
+		receipts := s.received(p.ID.String())
 		return len(receipts) == 1 && receipts[0].Body == ""
 	}, patience, 5*time.Millisecond)
 }
 
 func (s *stand) away(id uuid.UUID) {
 	t := s.t
-	_, err := s.ledger.Exec(`UPDATE depositpay_receipts SET at = at - 172800000000`)
-	require.NoError(t, err)
+	s.do(`UPDATE depositpay_receipts SET at = at - 172800000000`)
 	s.crash()
 	require.NoError(t, inbox.DropBodies(s.box)) // Run's retention loop is first
-	_, err = s.box.Reconcile(t.Context())
-	require.NoError(t, err)
-	_, err = s.box.Get(t.Context(), id.String())
-	require.NoError(t, err)
+	s.reconcile()
+	_ = s.entry(id.String())
 }
 
 // a bind waits for the handler that has taken its order by identifier, and all acceptances with it
@@ -187,10 +176,8 @@ func TestLateOwnPayment(t *testing.T) {
 		s := newStand(t, pg, nil)
 		created, err := s.box.Create(t.Context(), payments.CreateRequest{Title: "Sword", Identifier: "o", Amount: payments.NewAmount(1000)})
 		require.NoError(t, err)
-		_, err = s.box.Reconcile(t.Context())
-		require.NoError(t, err)
-		_, err = s.ledger.Exec(`UPDATE depositpay_payments SET first_seen = first_seen - 8 * 86400000000`)
-		require.NoError(t, err)
+		s.reconcile()
+		s.do(`UPDATE depositpay_payments SET first_seen = first_seen - 8 * 86400000000`)
 		_, err = s.mock.Deposit(created.PayToken.String(), mockserver.Deposit{})
 		require.NoError(t, err)
 		s.crash() // another process, days later
@@ -201,10 +188,8 @@ func TestLateOwnPayment(t *testing.T) {
 		_, err = s.client.Confirm(t.Context(), created.PayToken)
 		require.NoError(t, err)
 		s.crash()
-		_, err = s.box.Reconcile(t.Context())
-		require.NoError(t, err)
-		e, err := s.box.Get(t.Context(), created.PayToken.String())
-		require.NoError(t, err)
+		s.reconcile()
+		e := s.entry(created.PayToken.String())
 		require.NotZero(t, e.RunAt, "its confirm is due")
 	})
 }
@@ -249,13 +234,10 @@ func TestClockSetBack(t *testing.T) {
 	s := newStand(t, false, nil)
 	s.strange(1)
 	id := s.pollAndDie(s.box)
-	_, err := s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = beat_at + 3600000000, opened_at = opened_at + 3600000000`)
-	require.NoError(t, err)
+	s.do(`UPDATE depositpay_polls SET beat_at = beat_at + 3600000000, opened_at = opened_at + 3600000000`)
 	s.box = s.open()
-	_, err = s.box.Reconcile(t.Context())
-	require.NoError(t, err)
-	_, err = s.box.Get(t.Context(), id.String())
-	require.NoError(t, err)
+	s.reconcile()
+	_ = s.entry(id.String())
 }
 
 // the fold after the writer's connection was replaced
@@ -269,11 +251,9 @@ func TestFoldAfterReconnect(t *testing.T) {
 		require.NoError(t, err)
 		_ = c.Raw(func(any) error { return driver.ErrBadConn })
 		_ = c.Close()
-		_, err = s.box.Reconcile(t.Context())
-		require.NoError(t, err)
+		s.reconcile()
 	}
-	st, err := s.box.Status(t.Context())
-	require.NoError(t, err)
+	st := s.status()
 	require.EqualValues(t, 5, st.Count[inbox.StageReady])
 }
 
@@ -287,10 +267,8 @@ func TestOddRecords(t *testing.T) {
 			p := nthPayment(i)
 			p.Identifier = who
 			require.NoError(t, s.box.Webhook().Accept(t.Context(), p), "%q", who)
-			_, err := s.box.Reconcile(t.Context())
-			require.NoError(t, err)
-			e, err := s.box.Get(t.Context(), p.ID.String())
-			require.NoError(t, err)
+			s.reconcile()
+			e := s.entry(p.ID.String())
 			require.Equal(t, who, e.Payment.Identifier)
 		}
 		for i, raw := range []string{`{"x":"\u0000"}`, `{"x":"\ud800"}`, "{\"x\":\"\xff\"}", `{"x":1e400}`} {
@@ -301,10 +279,8 @@ func TestOddRecords(t *testing.T) {
 				continue
 			}
 			require.NoError(t, s.box.Webhook().Accept(t.Context(), p), "%q", raw)
-			_, err = s.box.Reconcile(t.Context())
-			require.NoError(t, err)
-			e, err := s.box.Get(t.Context(), id.String())
-			require.NoError(t, err)
+			s.reconcile()
+			e := s.entry(id.String())
 			require.Empty(t, e.Unreadable)
 			require.Equal(t, p.Identifier, e.Payment.Identifier)
 			require.Equal(t, p.PaidAmount, e.Payment.PaidAmount)
@@ -322,18 +298,14 @@ func TestRefusedRawBody(t *testing.T) {
 	a := s.poll(journal)
 	s.strange(2)
 	b := s.poll(journal)
-	_, err = s.ledger.Exec(`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.payment_id = '` + a.String() + `' THEN RAISE 'no' USING ERRCODE = '22000'; END IF; RETURN NEW; END $$`)
-	require.NoError(t, err)
-	_, err = s.ledger.Exec(`CREATE TRIGGER no BEFORE INSERT OR UPDATE ON depositpay_payments FOR EACH ROW EXECUTE FUNCTION no()`)
-	require.NoError(t, err)
+	s.do(`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.payment_id = '` + a.String() + `' THEN RAISE 'no' USING ERRCODE = '22000'; END IF; RETURN NEW; END $$`)
+	s.do(`CREATE TRIGGER no BEFORE INSERT OR UPDATE ON depositpay_payments FOR EACH ROW EXECUTE FUNCTION no()`)
 	s.crash()
-	r, err := s.box.Reconcile(t.Context())
-	require.NoError(t, err)
+	r := s.reconcile()
 	require.Equal(t, 1, r.Asked, created.PayToken)
 	require.Len(t, r.PossibleLosses, 1)
 	require.Equal(t, string(inbox.ReasonUnreadable), inReview(t, s.box)[0].Reason)
-	_, err = s.box.Get(t.Context(), b.String())
-	require.NoError(t, err)
+	_ = s.entry(b.String())
 	require.Equal(t, 1, r.Asked)
 }
 
@@ -410,8 +382,7 @@ func TestDiffersInTheInstantOfReview(t *testing.T) {
 				`CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NEW; END $$`,
 				`CREATE CONSTRAINT TRIGGER late AFTER INSERT OR UPDATE ON depositpay_` + table + ` DEFERRABLE INITIALLY DEFERRED FOR EACH ROW ` + lock + ` EXECUTE FUNCTION late()`,
 			} {
-				_, err := s.ledger.Exec(statement)
-				require.NoError(t, err)
+				s.do(statement)
 			}
 			p := nthPayment(0)
 			second := p
@@ -444,12 +415,10 @@ func TestDiffersInTheInstantOfReview(t *testing.T) {
 			_, err = hold.ExecContext(t.Context(), `SELECT pg_advisory_unlock(7)`)
 			require.NoError(t, err)
 			require.NoError(t, <-accepted)
-			e, err := s.box.Get(t.Context(), p.ID.String())
-			require.NoError(t, err)
+			e := s.entry(p.ID.String())
 			require.Equal(t, second.PaidAmount, e.Payment.PaidAmount, "what is acknowledged counts, anyone who dies now")
 			require.Eventually(t, inReview, patience, time.Millisecond, "the second record has had its look")
-			receipts, err := s.box.Receipts(t.Context(), p.ID.String())
-			require.NoError(t, err)
+			receipts := s.received(p.ID.String())
 			bodies := map[string]int{}
 			for _, r := range receipts {
 				if r.Channel != 0 {
@@ -496,10 +465,8 @@ func TestUnhandedByAPoller(t *testing.T) {
 	n := p.Stats().Empty
 	require.NoError(t, run(func() bool { return p.Stats().Empty > n }))
 	s.box = s.open()
-	_, err = s.box.Reconcile(t.Context())
-	require.NoError(t, err)
-	_, err = s.box.Get(t.Context(), u.Payments[0].ID.String())
-	require.NoError(t, err)
+	s.reconcile()
+	_ = s.entry(u.Payments[0].ID.String())
 }
 
 type lossy struct{ *payments.Client }
@@ -542,10 +509,8 @@ func TestSwallowedRollback(t *testing.T) {
 			return grant(ctx, tx, p)
 		}
 	})
-	_, err := s.ledger.Exec(`CREATE TABLE once (a INTEGER PRIMARY KEY)`)
-	require.NoError(t, err)
-	_, err = s.ledger.Exec(`INSERT INTO once VALUES (1)`)
-	require.NoError(t, err)
+	s.do(`CREATE TABLE once (a INTEGER PRIMARY KEY)`)
+	s.do(`INSERT INTO once VALUES (1)`)
 	require.NoError(t, s.box.Webhook().Accept(t.Context(), nthPayment(1)))
 	stop := running(t, s.box)
 	awaitStage(t, s.box, nthPayment(1).ID.String(), inbox.StageDead)

@@ -131,8 +131,7 @@ func TestRecoveryFailsOnce(t *testing.T) {
 
 		_, err = db.Exec(allow)
 		require.NoError(t, err)
-		_, err = s.box.Reconcile(t.Context())
-		require.NoError(t, err)
+		s.reconcile()
 		require.NoError(t, inbox.Fold(s.box))
 		s.requireReady(id)
 	})
@@ -153,15 +152,13 @@ func TestOneOrderForTwoPayments(t *testing.T) {
 			return grant(ctx, tx, p)
 		}
 	})
-	_, err := s.ledger.Exec(`INSERT INTO depositpay_orders (order_id, identifier, amount, items, created_at) VALUES ('order', 'customer', '7', 'null', 1)`)
-	require.NoError(t, err)
+	s.do(`INSERT INTO depositpay_orders (order_id, identifier, amount, items, created_at) VALUES ('order', 'customer', '7', 'null', 1)`)
 	for n := range 2 {
 		p := nthPayment(n)
 		p.Identifier, p.PaidAmount = "customer", payments.NewAmount(7)
 		s.accept(p)
 	}
-	claims, err := inbox.ClaimAll(s.box)
-	require.NoError(t, err)
+	claims := s.claim()
 	require.Len(t, claims, 2)
 	ends, errs := make([]string, 2), make([]error, 2)
 	var handlers sync.WaitGroup
@@ -178,10 +175,8 @@ func TestOneOrderForTwoPayments(t *testing.T) {
 	require.Equal(t, []string{inbox.EndedDone, inbox.EndedFailed}, ends)
 	require.Equal(t, 1, books{t, s.ledger}.number(`SELECT count(*) FROM effects`), "one order was granted twice")
 
-	_, err = s.ledger.Exec(inbox.SQL(`UPDATE {p}payments SET run_at = 1 WHERE stage = {ready}`))
-	require.NoError(t, err)
-	claims, err = inbox.ClaimAll(s.box)
-	require.NoError(t, err)
+	s.do(`UPDATE {p}payments SET run_at = 1 WHERE stage = {ready}`)
+	claims = s.claim()
 	require.Len(t, claims, 1)
 	ended, err := inbox.HandleOnce(s.box, &claims[0])
 	require.NoError(t, err)

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/time/rate"
+
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 // WithLease shortens the lease below the handler's timeout, which no Config can say:
@@ -167,4 +170,81 @@ func HandleOnce(b *Inbox, c *Claim) (ended string, err error) {
 
 func init() {
 	slotMisused = func() { panic("inbox: a handler's slot was given back that nobody holds") }
+}
+
+// LookAtClock is one look for waits that begin in the future.
+func LookAtClock(b *Inbox) error {
+	_, err := (&clockWatch{b: b.core}).look(context.Background())
+	return err
+}
+
+// ClockLooks is a function that looks on where its last call ended.
+func ClockLooks(b *Inbox) func() error {
+	watch := &clockWatch{b: b.core}
+	return func() error {
+		_, err := watch.look(context.Background())
+		return err
+	}
+}
+
+// ClockWindow is how many payments one look reads.
+const ClockWindow = clockWindow
+
+// AddUnwrittenLoss adds a possible loss as PollLost does after its timeout.
+func AddUnwrittenLoss(b *Inbox, err error) {
+	b.polls.mu.Lock()
+	defer b.polls.mu.Unlock()
+	b.polls.unwritten = append(b.polls.unwritten, unwrittenLoss{uuid.NewString(), err})
+}
+
+// AgeBeats makes the beats of all open lines due.
+func AgeBeats(b *Inbox) {
+	b.polls.mu.Lock()
+	defer b.polls.mu.Unlock()
+	for _, line := range b.polls.open {
+		line.beat = time.Time{}
+	}
+}
+
+func BeatLines(b *Inbox) error { return b.polls.beatLines(context.Background()) }
+
+// AcceptGroup takes in, in one group, the service's no to an id, the body of a poll, and a
+// payment.
+func AcceptGroup(b *Inbox, no, poll string, p payments.Payment) error {
+	record, err := recordOp(p, ChannelWebhook)
+	if err != nil {
+		return err
+	}
+	return b.intake.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: bits(ChannelPoll), Body: "{}"}, record})
+}
+
+// Statement is a query with its arguments.
+type Statement struct {
+	Query string
+	Args  []any
+}
+
+// Statements of the operating path, with the arguments that they usually have.
+func Statements(b *Inbox) map[string]Statement {
+	list := func(stages ...Stage) Statement {
+		query, args := b.pageQuery(Filter{Stages: stages}, 0, "", 200)
+		return Statement{query, args}
+	}
+	return map[string]Statement{
+		"claim":            {b.dispatcher.sqlClaim(), []any{8, b.cfg.lease().Microseconds()}},
+		"clock":            {b.d.sql(sqlLookAhead), []any{0, clockWindow}},
+		"hints":            {b.d.sql(sqlHintsAhead), []any{0, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never}},
+		"created ids":      {b.d.sql(sqlHintsAhead), []any{1, confirmLease.Microseconds(), hintMin.Microseconds(), hintMax.Microseconds(), never}},
+		"owed":             {b.d.sql(sqlOwed), []any{confirmBatch, confirmLease.Microseconds(), 1}},
+		"outstanding":      {b.d.sql(sqlOutstanding), []any{b.cfg.OutstandingFor.Microseconds()}},
+		"long outstanding": {b.d.sql(sqlLongOutstanding), []any{b.cfg.OutstandingFor.Microseconds(), maxLongOutstanding + 1}},
+		"count hints":      {b.d.sql(sqlCountHints), nil},
+		"status":           {b.d.sql(sqlStatus), []any{CountLimit}},
+		"losses":           {b.d.sql(sqlLosses), nil},
+		"review":           list(StageReview),
+		"failed":           list(StageReview, StageDead),
+		"waiting":          list(StageReady, StageReview),
+		"bodies":           {b.d.sql(sqlOldReceipts), []any{0, b.cfg.KeepBodies.Microseconds(), retentionBatch}},
+		"records":          {b.d.sql(sqlDropRecords), []any{b.cfg.KeepBodies.Microseconds(), retentionBatch}},
+	}
 }

@@ -124,8 +124,7 @@ func (s *lossStand) complete() uuid.UUID {
 	p, err := s.client.Next(s.t.Context())
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.box.Poller().Accept(s.t.Context(), p))
-	claims, err := inbox.ClaimAll(s.box)
-	require.NoError(s.t, err)
+	claims := s.claim()
 	require.Len(s.t, claims, 1)
 	inbox.Handle(s.box, &claims[0])
 	s.log.take()
@@ -169,22 +168,15 @@ func (s *lossStand) pay(id uuid.UUID) {
 
 func (s *lossStand) reconcile() inbox.Report {
 	s.t.Helper()
-	report, err := s.box.Reconcile(s.t.Context())
-	require.NoError(s.t, err)
+	report := s.reconcile()
 	return report
-}
-
-func (s *lossStand) exec(statement string) {
-	s.t.Helper()
-	_, err := s.ledger.ExecContext(s.t.Context(), inbox.SQL(statement))
-	require.NoError(s.t, err)
 }
 
 // notYoung makes all creations older than a reconciliation waits for.
 func (s *lossStand) notYoung() {
 	s.t.Helper()
 	require.NoError(s.t, inbox.Fold(s.box))
-	s.exec(`UPDATE depositpay_orders SET created_at = created_at - 60000000`)
+	s.do(`UPDATE depositpay_orders SET created_at = created_at - 60000000`)
 }
 
 func (s *lossStand) requireOpen(why string) {
@@ -300,9 +292,9 @@ func TestLossNotProven(t *testing.T) {
 			s.pay(s.create("order-1"))
 			s.create("order-2")
 			s.lose(3)
-			s.exec(`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			s.do(`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 				IF NEW.identifier = 'order-1' AND NEW.stage = {ready} THEN RAISE 'no' USING ERRCODE = '22000'; END IF; RETURN NEW; END $$`)
-			s.exec(`CREATE TRIGGER no BEFORE INSERT OR UPDATE ON depositpay_payments FOR EACH ROW EXECUTE FUNCTION no()`)
+			s.do(`CREATE TRIGGER no BEFORE INSERT OR UPDATE ON depositpay_payments FOR EACH ROW EXECUTE FUNCTION no()`)
 			report, _ := s.box.Reconcile(t.Context()) // its error is another test's
 			require.Equal(t, []int{2, 0, 1, 1}, []int{report.Asked, report.Recovered, report.StillUnpaid, report.Failed})
 			require.Len(t, report.PossibleLosses, 1)
@@ -316,7 +308,7 @@ func TestLossNotProven(t *testing.T) {
 			s.lose(3)
 			s.requireOpen(noID)
 			s.requireOpen(noID)
-			s.exec(`UPDATE depositpay_orders SET created_at = 1`) // longer ago than OutstandingFor
+			s.do(`UPDATE depositpay_orders SET created_at = 1`) // longer ago than OutstandingFor
 			s.requireSettled()
 		},
 		"OrdersUnreadable": func(t *testing.T, s *lossStand, _ bool) {
@@ -324,12 +316,12 @@ func TestLossNotProven(t *testing.T) {
 			s.create("order-1")
 			s.lose(3)
 			require.NoError(t, inbox.Fold(s.box))
-			s.exec(`ALTER TABLE depositpay_orders RENAME COLUMN created_at TO elsewhere`)
+			s.do(`ALTER TABLE depositpay_orders RENAME COLUMN created_at TO elsewhere`)
 			report := s.reconcile()
 			require.Equal(t, 1, report.Asked)
 			require.Len(t, report.PossibleLosses, 1)
 			require.Regexp(t, `^the orders without a payment could not be read: .*created_at`, report.PossibleLosses[0].Unproven)
-			s.exec(`ALTER TABLE depositpay_orders RENAME COLUMN elsewhere TO created_at`)
+			s.do(`ALTER TABLE depositpay_orders RENAME COLUMN elsewhere TO created_at`)
 			s.requireSettled()
 		},
 		"CreationUnderWay": func(t *testing.T, s *lossStand, _ bool) {
@@ -383,10 +375,10 @@ func TestLossNotProven(t *testing.T) {
 			}
 			_, err := s.box.Poller().Begin().BeforePoll(t.Context())
 			require.NoError(t, err)
-			s.exec(`UPDATE depositpay_polls SET beat_at = beat_at - 180000000`) // 3 minutes
+			s.do(`UPDATE depositpay_polls SET beat_at = beat_at - 180000000`) // 3 minutes
 			s.box = s.open()
 			s.requireOpen("what the poller had received is not taken in for good: it may go on for a while")
-			s.exec(`UPDATE depositpay_polls SET beat_at = beat_at - 3600000000`)
+			s.do(`UPDATE depositpay_polls SET beat_at = beat_at - 3600000000`)
 			s.requireSettled()
 		},
 	} {
@@ -402,7 +394,7 @@ func TestLossNotProven(t *testing.T) {
 func (s *lossStand) reconcileAged(t *testing.T) {
 	t.Helper()
 	require.NoError(t, inbox.Fold(s.box))
-	s.exec(`UPDATE depositpay_payments SET first_seen = first_seen - 8 * 86400000000`)
+	s.do(`UPDATE depositpay_payments SET first_seen = first_seen - 8 * 86400000000`)
 	require.Zero(t, s.reconcile().Asked)
 }
 
@@ -452,7 +444,7 @@ func TestLossBecomesAnError(t *testing.T) {
 		s.reconcile()
 		require.Equal(t, []string{"WARN depositpay: a possible loss is not proven empty yet loss=true reason=ambiguous: cut " +
 			"unproven=the answer to the creation of 1 payments is not here, so their ids are not known"}, s.log.take())
-		s.exec(`UPDATE depositpay_polls SET beat_at = beat_at - 3601000000`)
+		s.do(`UPDATE depositpay_polls SET beat_at = beat_at - 3601000000`)
 		s.reconcile()
 		s.reconcile()
 		require.Equal(t, []string{"ERROR depositpay: a possible loss is open: compare with the service's list, then call SettleLoss " +
@@ -559,7 +551,7 @@ func TestUnprovenIsTriedAgain(t *testing.T) {
 		require.LessOrEqual(t, wait, most)
 		require.Positive(t, wait)
 	}
-	s.exec(`UPDATE depositpay_polls SET beat_at = beat_at - 3601000000`)
+	s.do(`UPDATE depositpay_polls SET beat_at = beat_at - 3601000000`)
 	require.False(t, inbox.Unproven(s.reconcile()), "it is an error now, and nothing is tried for it")
 	_, scheduled := inbox.UntilNext(s.box, 0)
 	require.False(t, scheduled)

@@ -28,17 +28,14 @@ func TestExpectTwice(t *testing.T) {
 			}
 			for _, id := range []uuid.UUID{stranger, expected} {
 				require.NoError(t, s.box.Webhook().Accept(t.Context(), paymentOf(id, record{"kim", "500"})))
-				claims, err := inbox.ClaimAll(s.box)
-				require.NoError(t, err)
+				claims := s.claim()
 				require.Len(t, claims, 1)
 				inbox.Handle(s.box, &claims[0])
 			}
-			e, err := s.box.Get(t.Context(), stranger.String())
-			require.NoError(t, err)
+			e := s.entry(stranger.String())
 			require.Equal(t, inbox.StageReview, e.Stage)
 			require.Equal(t, string(inbox.ReasonUnknownOrder), e.Reason)
-			e, err = s.box.Get(t.Context(), expected.String())
-			require.NoError(t, err)
+			e = s.entry(expected.String())
 			require.Equal(t, inbox.StageDone, e.Stage)
 		})
 	}
@@ -74,8 +71,7 @@ func TestDiffersFromWhatIsHandedOver(t *testing.T) {
 				require.NoError(t, s.box.Webhook().Accept(t.Context(), paymentOf(id, record{"kim", amount})))
 			}
 			require.NoError(t, inbox.Fold(s.box))
-			receipts, err := s.box.Receipts(t.Context(), id.String())
-			require.NoError(t, err)
+			receipts := s.received(id.String())
 			var outcomes []inbox.Outcome
 			for _, r := range receipts {
 				outcomes = append(outcomes, r.Outcome)
@@ -128,7 +124,6 @@ func TestEvictionByTwo(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, other.Commit())
 	require.NoError(t, <-ended)
-	status, err := s.box.Status(t.Context())
-	require.NoError(t, err)
+	status := s.status()
 	require.Equal(t, int64(3), status.Count[inbox.StageHint])
 }

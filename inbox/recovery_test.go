@@ -22,7 +22,7 @@ import (
 
 // stand is an inbox that can be opened again, with the mock of the service.
 type stand struct {
-	t      *testing.T
+	books
 	mock   *mockserver.Server
 	client *payments.Client
 	cfg    inbox.Config
@@ -32,7 +32,7 @@ type stand struct {
 
 func newStand(t *testing.T, postgres bool, change func(*inbox.Config)) *stand {
 	t.Helper()
-	s := &stand{t: t, mock: mockserver.RunT(t)}
+	s := &stand{mock: mockserver.RunT(t)}
 	var err error
 	s.client, err = payments.New(payments.Config{BaseURL: s.mock.URL(), Token: s.mock.Token(), MaxRetries: -1})
 	require.NoError(t, err)
@@ -47,13 +47,43 @@ func newStand(t *testing.T, postgres bool, change func(*inbox.Config)) *stand {
 		t.Cleanup(func() { require.NoError(t, s.cfg.SQLite.Close()) })
 		s.ledger = s.cfg.SQLite.Writer
 	}
+	s.books = books{t, s.ledger}
 	if change != nil {
 		change(&s.cfg)
 	}
-	_, err = s.ledger.ExecContext(t.Context(), effectsTable)
-	require.NoError(t, err)
+	s.do(effectsTable)
 	s.box = s.open()
 	return s
+}
+
+// entry is a payment that is in the ledger.
+func (s *stand) entry(key string) inbox.Entry {
+	s.t.Helper()
+	e, err := s.box.Get(s.t.Context(), key)
+	require.NoError(s.t, err)
+	return e
+}
+
+func (s *stand) received(key string) []inbox.Receipt {
+	s.t.Helper()
+	receipts, err := s.box.Receipts(s.t.Context(), key)
+	require.NoError(s.t, err)
+	return receipts
+}
+
+func (s *stand) reconcile() inbox.Report {
+	s.t.Helper()
+	report, err := s.box.Reconcile(s.t.Context())
+	require.NoError(s.t, err)
+	return report
+}
+
+// claim claims all that is due.
+func (s *stand) claim() []inbox.Claim {
+	s.t.Helper()
+	claims, err := inbox.ClaimAll(s.box)
+	require.NoError(s.t, err)
+	return claims
 }
 
 func (s *stand) open() *inbox.Inbox {
@@ -101,11 +131,9 @@ func TestSeveralRawPolls(t *testing.T) {
 				s.strange(i)
 				ids = append(ids, s.poll(journal))
 			}
-			_, err := s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = 1`)
-			require.NoError(t, err)
+			s.do(`UPDATE depositpay_polls SET beat_at = 1`)
 			s.box = s.open()
-			_, err = s.box.Reconcile(t.Context())
-			require.NoError(t, err)
+			s.reconcile()
 			for i, id := range ids {
 				_, err := s.box.Get(t.Context(), id.String())
 				require.NoError(t, err, "poll %d of 3", i+1)
@@ -123,15 +151,12 @@ func TestRawPollBehindManyLines(t *testing.T) {
 	s.strange(1)
 	id := s.pollAndDie(s.box)
 	s.box = s.open()
-	report, err := s.box.Reconcile(t.Context())
-	require.NoError(t, err)
+	report := s.reconcile()
 	t.Logf("%+v", report)
 	for range 10 {
-		_, err = s.box.Reconcile(t.Context())
-		require.NoError(t, err)
+		s.reconcile()
 	}
-	_, err = s.box.Get(t.Context(), id.String())
-	require.NoError(t, err)
+	_ = s.entry(id.String())
 }
 
 // TestDeadPollerAndClockSetBack: the line of a poller that died before the clock was set back by an hour is open for
@@ -142,10 +167,9 @@ func TestDeadPollerAndClockSetBack(t *testing.T) {
 	id := s.pollAndDie(s.box)
 	other := s.open()
 	step := func(beats string) {
-		_, err := s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = beat_at ` + beats)
-		require.NoError(t, err)
+		s.do(`UPDATE depositpay_polls SET beat_at = beat_at ` + beats)
 		require.NoError(t, inbox.LookAtClock(other))
-		_, err = other.Reconcile(t.Context())
+		_, err := other.Reconcile(t.Context())
 		require.NoError(t, err)
 	}
 	step(`+ 3600000000`)
@@ -171,8 +195,7 @@ func TestStalledPoller(t *testing.T) {
 	t.Logf("losses while it lives: %+v", report.PossibleLosses)
 	s.strange(1)
 	id := s.poll(journal)
-	_, err = s.ledger.Exec(`UPDATE depositpay_polls SET beat_at = 1`)
-	require.NoError(t, err)
+	s.do(`UPDATE depositpay_polls SET beat_at = 1`)
 	_, err = other.Reconcile(t.Context())
 	require.NoError(t, err)
 	_, err = other.Get(t.Context(), id.String())
@@ -186,8 +209,7 @@ func TestReconcileStrangers(t *testing.T) {
 	for range 100 {
 		require.NoError(t, s.box.Webhook().RecordHint(t.Context(), uuid.New()))
 	}
-	report, err := s.box.Reconcile(t.Context())
-	require.NoError(t, err)
+	report := s.reconcile()
 	require.EqualValues(t, 100, report.Hints)
 	for _, r := range s.mock.Requests() {
 		require.NotEqual(t, "/payments/confirm", r.Path)
@@ -199,15 +221,11 @@ func TestOldestReady(t *testing.T) {
 	s := newStand(t, false, nil)
 	p := nthPayment(1)
 	require.NoError(t, s.box.Expect(t.Context(), p.ID, payments.CreateRequest{Title: "x", Identifier: p.Identifier, Amount: p.PaidAmount}))
-	_, err := s.box.Reconcile(t.Context())
-	require.NoError(t, err)
-	_, err = s.ledger.Exec(`UPDATE depositpay_payments SET first_seen = first_seen - 3 * 86400000000`)
-	require.NoError(t, err)
+	s.reconcile()
+	s.do(`UPDATE depositpay_payments SET first_seen = first_seen - 3 * 86400000000`)
 	require.NoError(t, s.box.Webhook().Accept(t.Context(), p))
-	_, err = s.box.Reconcile(t.Context())
-	require.NoError(t, err)
-	status, err := s.box.Status(t.Context())
-	require.NoError(t, err)
+	s.reconcile()
+	status := s.status()
 	require.EqualValues(t, 1, status.Count[inbox.StageReady])
 	require.Less(t, status.OldestReady, time.Hour)
 }
@@ -266,8 +284,7 @@ func TestReceiptsInOneGroup(t *testing.T) {
 	for range 9 {
 		require.NoError(t, <-errs)
 	}
-	receipts, err := s.box.Receipts(t.Context(), p.ID.String())
-	require.NoError(t, err)
+	receipts := s.received(p.ID.String())
 	require.Len(t, receipts, 8)
 }
 
@@ -371,4 +388,129 @@ func TestBugUnknownKind(t *testing.T) {
 	_, err = box.Reconcile(t.Context())
 	require.NoError(t, err)
 	require.Len(t, inReview(t, box), 1)
+}
+
+// twoPollers is one service, and two programs that poll it with the same token.
+type twoPollers struct {
+	t      *testing.T
+	mock   *mockserver.Server
+	client *payments.Client
+}
+
+func newTwoPollers(t *testing.T) twoPollers {
+	mock := mockserver.RunT(t)
+	client, err := payments.New(payments.Config{BaseURL: mock.URL(), Token: mock.Token(), Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	t.Cleanup(client.CloseIdleConnections)
+	return twoPollers{t, mock, client}
+}
+
+func (s twoPollers) open(cfg inbox.Config) *inbox.Inbox {
+	s.t.Helper()
+	cfg.Client, cfg.Logger, cfg.Handler = s.client, slog.New(slog.DiscardHandler), grantEffect
+	box, err := inbox.Open(s.t.Context(), cfg)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { require.NoError(s.t, box.Close()) })
+	return box
+}
+
+// grantEffect counts, so that a second grant of one payment fails by the primary key.
+func grantEffect(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO effects (payment) VALUES ($1)`, p.ID.String())
+	return err
+}
+
+// poll begins to poll into box. stop ends it cleanly and returns what it counted.
+func (s twoPollers) poll(box *inbox.Inbox) (stop func() poller.Stats) {
+	s.t.Helper()
+	p, err := poller.New(poller.Config{
+		Client: s.client, Ledger: box.Poller(), Logger: slog.New(slog.DiscardHandler),
+		IntervalMin: time.Millisecond, IntervalMax: 2 * time.Millisecond, BackoffMax: 10 * time.Millisecond,
+	})
+	require.NoError(s.t, err)
+	ctx, cancel := context.WithCancel(s.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	return func() poller.Stats {
+		cancel()
+		require.NoError(s.t, <-ended)
+		return p.Stats()
+	}
+}
+
+func (s twoPollers) pay(box *inbox.Inbox, n int) (ids []uuid.UUID) {
+	s.t.Helper()
+	for i := range n {
+		created, err := box.Create(s.t.Context(), payments.CreateRequest{Title: "Tea", Identifier: uuid.NewString(), Amount: payments.NewAmount(int64(1000 + i))})
+		require.NoError(s.t, err)
+		_, err = s.mock.Deposit(created.PayToken.String(), mockserver.Deposit{Payer: "Kim"})
+		require.NoError(s.t, err)
+		ids = append(ids, created.PayToken)
+	}
+	return ids
+}
+
+// TestTwoPollersOneLedger: two replicas that share a ledger poll with one token, and every seventh answer is
+// lost. Each payment is granted once, whichever replica received it.
+func TestTwoPollersOneLedger(t *testing.T) {
+	t.Parallel()
+	const perReplica = 60
+	db := pgtest.New(t)
+	_, err := db.DB.ExecContext(t.Context(), `CREATE TABLE effects (payment text PRIMARY KEY)`)
+	require.NoError(t, err)
+	s := newTwoPollers(t)
+	a, b := s.open(inbox.Config{DB: db.DB}), s.open(inbox.Config{DB: db.DB})
+	defer running(t, a)()
+	defer running(t, b)()
+	require.NoError(t, s.mock.AddFault(mockserver.Fault{Operation: "next", Kind: "drop-after", Every: 7}))
+
+	s.pay(a, perReplica) // they wait before anybody polls
+	stopA, stopB := s.poll(a), s.poll(b)
+	s.pay(b, perReplica)
+	effects := func() (n int) {
+		require.NoError(t, db.DB.QueryRowContext(t.Context(), `SELECT count(*) FROM effects`).Scan(&n))
+		return n
+	}
+	require.Eventually(t, func() bool { return effects() == 2*perReplica }, patience, 5*time.Millisecond)
+	for _, stats := range []poller.Stats{stopA(), stopB()} {
+		require.Positive(t, stats.Received, "both took payments")
+		require.Positive(t, stats.Ambiguous, "both lost answers")
+	}
+
+	status, err := a.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(2*perReplica), status.Count[inbox.StageDone])
+	require.Zero(t, status.Count[inbox.StageReview]+status.Count[inbox.StageDead])
+}
+
+// TestTwoPollersTwoLedgers: two ledgers poll with one token. A poll hands a payment to the ledger that did not
+// create it: there it is unknown_order, and the one that created it only learns of it by asking.
+func TestTwoPollersTwoLedgers(t *testing.T) {
+	t.Parallel()
+	s := newTwoPollers(t)
+	var boxes [2]*inbox.Inbox
+	for i := range boxes {
+		db, err := sqlite.Open(t.TempDir()+"/ledger.db", nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+		_, err = db.Writer.ExecContext(t.Context(), `CREATE TABLE effects (payment text PRIMARY KEY)`)
+		require.NoError(t, err)
+		boxes[i] = s.open(inbox.Config{SQLite: db, ReconcileEvery: -1})
+	}
+	creator, other := boxes[0], boxes[1]
+	id := s.pay(creator, 1)[0].String()
+	stop := s.poll(other)
+	defer running(t, other)()
+	var entry inbox.Entry
+	require.Eventually(t, func() bool {
+		var err error
+		entry, err = other.Get(t.Context(), id)
+		return err == nil && entry.Stage == inbox.StageReview
+	}, patience, 5*time.Millisecond)
+	require.Equal(t, int64(1), stop().Received)
+	require.Equal(t, string(inbox.ReasonUnknownOrder), entry.Reason)
+
+	report, err := creator.Reconcile(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, report.Recovered)
 }

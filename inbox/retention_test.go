@@ -19,8 +19,7 @@ const keepBodies = 90 * 24 * time.Hour
 func retiring(t *testing.T, pg bool, handler inbox.Handler) *stand {
 	t.Helper()
 	s := newStand(t, pg, func(c *inbox.Config) { c.KeepBodies, c.Handler = keepBodies, handler })
-	_, err := s.box.Reconcile(t.Context())
-	require.NoError(t, err)
+	s.reconcile()
 	return s
 }
 
@@ -32,8 +31,7 @@ func (s *stand) age(by time.Duration) {
 		`UPDATE depositpay_payments SET first_seen = first_seen - %[1]d, run_at = run_at - %[1]d, ready_at = ready_at - %[1]d, done_at = done_at - %[1]d`,
 		`UPDATE depositpay_receipts SET at = at - %[1]d`,
 	} {
-		_, err := s.ledger.Exec(fmt.Sprintf(statement, by.Microseconds()))
-		require.NoError(s.t, err)
+		s.do(fmt.Sprintf(statement, by.Microseconds()))
 	}
 }
 
@@ -58,8 +56,7 @@ func TestRetentionPassesNothingOver(t *testing.T) {
 		waited := nthPayment(1)
 		waited.PaidAmount = payments.NewAmount(0)
 		s.accept(waited)
-		claims, err := inbox.ClaimAll(s.box)
-		require.NoError(t, err)
+		claims := s.claim()
 		require.Len(t, claims, 1)
 		inbox.Handle(s.box, &claims[0])
 		s.age(keepBodies + 10*24*time.Hour)
@@ -108,8 +105,7 @@ func TestRetentionSparesWhatWaitsForAPerson(t *testing.T) {
 		inReview, dead, ready := nthPayment(1), nthPayment(2), nthPayment(3)
 		inReview.PaidAmount = payments.NewAmount(0)
 		handOver := func() {
-			claims, err := inbox.ClaimAll(s.box)
-			require.NoError(t, err)
+			claims := s.claim()
 			for i := range claims {
 				inbox.Handle(s.box, &claims[i])
 			}

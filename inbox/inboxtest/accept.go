@@ -23,8 +23,7 @@ func testAccept(t *testing.T, open func(*testing.T) Database) {
 	p.PaidAmount = half
 	p.Extra = map[string]json.RawMessage{"fee": json.RawMessage(`{"x":[1]}`)}
 	s.accept(p)
-	e, err := s.box.Get(t.Context(), p.ID.String())
-	require.NoError(t, err)
+	e := s.entry(p.ID.String())
 	require.Equal(t, inbox.StageReady, e.Stage, "durable before anything runs")
 	require.Equal(t, p, e.Payment)
 	standing, err := s.box.Webhook().State(t.Context(), p.ID)
@@ -46,8 +45,7 @@ func testAccept(t *testing.T, open func(*testing.T) Database) {
 	}, timeLimit, tickTime, "every body received is kept")
 	stop()
 	s.reopen()
-	_, err = s.box.Reconcile(t.Context())
-	require.NoError(t, err)
+	s.reconcile()
 	receipts, err := s.box.Receipts(t.Context(), p.ID.String())
 	require.NoError(t, err)
 	require.Len(t, receipts, 4, "what took effect once does not take effect again after a restart")

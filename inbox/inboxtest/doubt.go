@@ -95,8 +95,7 @@ func (s *shop) requireHints(d *doubter, n int64, states map[uuid.UUID]inbox.Conf
 	}
 	s.awaitAsks(d)
 	for id, want := range states {
-		e, err := s.box.Get(s.t.Context(), id.String())
-		require.NoError(s.t, err)
+		e := s.entry(id.String())
 		require.Equal(s.t, want, e.Confirm, "%+v", e)
 	}
 }
@@ -141,8 +140,7 @@ func (s *shop) dueNow(stage inbox.Stage, ids ...uuid.UUID) {
 	s.t.Helper()
 	for _, id := range ids {
 		s.await(id.String(), stage)
-		_, err := s.db.Ledger.ExecContext(s.t.Context(), fmt.Sprintf(`UPDATE depositpay_payments SET run_at = 0 WHERE payment_id = '%s'`, id))
-		require.NoError(s.t, err)
+		s.exec(`UPDATE depositpay_payments SET run_at = 0 WHERE payment_id = '%s'`, id)
 	}
 }
 
@@ -237,8 +235,7 @@ func testReconcileWithoutAnswer(t *testing.T, open func(*testing.T) Database) {
 		ids[name] = s.order(name, 1)
 		d.say(ids[name], func() error { return err })
 	}
-	report, err := s.box.Reconcile(t.Context())
-	require.NoError(t, err)
+	report := s.reconcile()
 	require.Equal(t, []int{5, 0, 1, 4}, []int{report.Asked, report.Recovered, report.StillUnpaid, report.Failed})
 	for name, id := range ids {
 		var dueAt int64

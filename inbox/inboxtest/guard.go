@@ -42,8 +42,7 @@ func testOrders(t *testing.T, open func(*testing.T) Database) {
 		require.Zero(t, s.effects(p.ID.String()))
 	}
 	// An empty key matches nothing, not even an open order with an empty identifier.
-	_, err := s.db.Ledger.ExecContext(t.Context(), `INSERT INTO depositpay_orders (order_id, identifier, amount, items, created_at) VALUES ('empty', '', '10000', 'null', 1)`)
-	require.NoError(t, err)
+	s.exec(`INSERT INTO depositpay_orders (order_id, identifier, amount, items, created_at) VALUES ('empty', '', '10000', 'null', 1)`)
 	p := paid("", 10000)
 	s.accept(p)
 	require.Equal(t, string(inbox.ReasonUnknownOrder), s.await(p.ID.String(), inbox.StageReview).Reason)

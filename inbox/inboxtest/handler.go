@@ -39,6 +39,16 @@ func (f *failing) handle(ctx context.Context, tx *sql.Tx, p payments.Payment) er
 	return f.outcome(run)
 }
 
+// handing accepts a payment and runs a handler that ends as outcome says.
+func (s *shop) handing(outcome func(run int) error) (*failing, payments.Payment) {
+	s.t.Helper()
+	f, p := &failing{outcome: outcome}, paid("order-1", 1)
+	s.setHandler(f.handle)
+	s.run()
+	s.accept(p)
+	return f, p
+}
+
 func (f *failing) count() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,11 +58,7 @@ func (f *failing) count() int {
 // testHandlerRollsBack: the effects of a run that fails are not there.
 func testHandlerRollsBack(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, func(c *inbox.Config) { c.AcceptUnknown, c.MaxAttempts = true, 3 })
-	f := &failing{outcome: func(int) error { return errHandler }}
-	s.setHandler(f.handle)
-	s.run()
-	p := paid("order-1", 1)
-	s.accept(p)
+	f, p := s.handing(func(int) error { return errHandler })
 	e := s.await(p.ID.String(), inbox.StageDead)
 	require.Equal(t, errHandler.Error(), e.Reason)
 	require.Equal(t, 3, e.Tries)
@@ -62,16 +68,12 @@ func testHandlerRollsBack(t *testing.T, open func(*testing.T) Database) {
 
 func testHandlerFails(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, anybody)
-	f := &failing{outcome: func(run int) error {
+	f, p := s.handing(func(run int) error {
 		if run < 4 {
 			return errHandler
 		}
 		return nil
-	}}
-	s.setHandler(f.handle)
-	s.run()
-	p := paid("order-1", 1)
-	s.accept(p)
+	})
 	s.requireGrantedOnce(p.ID.String())
 	require.Equal(t, 4, f.count())
 }
@@ -95,11 +97,7 @@ func testHandlerPanics(t *testing.T, open func(*testing.T) Database) {
 
 func testHandlerGivesUp(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, func(c *inbox.Config) { c.AcceptUnknown, c.MaxAttempts = true, 2 })
-	f := &failing{outcome: func(int) error { return errHandler }}
-	s.setHandler(f.handle)
-	s.run()
-	p := paid("order-1", 1)
-	s.accept(p)
+	f, p := s.handing(func(int) error { return errHandler })
 	s.await(p.ID.String(), inbox.StageDead)
 	s.accept(p) // again, by whatever channel: dead stays dead
 	require.NoError(t, s.box.Poller().Accept(t.Context(), p))
@@ -119,11 +117,7 @@ func testHandlerGivesUp(t *testing.T, open func(*testing.T) Database) {
 
 func testCancel(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, anybody)
-	f := &failing{outcome: func(int) error { return fmt.Errorf("order-1: %w", inbox.Cancel(errHandler)) }}
-	s.setHandler(f.handle)
-	s.run()
-	p := paid("order-1", 1)
-	s.accept(p)
+	f, p := s.handing(func(int) error { return fmt.Errorf("order-1: %w", inbox.Cancel(errHandler)) })
 	e := s.await(p.ID.String(), inbox.StageDead)
 	require.Equal(t, errHandler.Error(), e.Reason)
 	require.Equal(t, int64(1), e.Attempt, "the claim raises the fence")
@@ -134,16 +128,12 @@ func testCancel(t *testing.T, open func(*testing.T) Database) {
 
 func testSnooze(t *testing.T, open func(*testing.T) Database) {
 	s := newShop(t, open, func(c *inbox.Config) { c.AcceptUnknown, c.MaxAttempts = true, 2 })
-	f := &failing{outcome: func(run int) error {
+	f, p := s.handing(func(run int) error {
 		if run < 5 {
 			return inbox.Snooze(time.Millisecond)
 		}
 		return nil
-	}}
-	s.setHandler(f.handle)
-	s.run()
-	p := paid("order-1", 1)
-	s.accept(p)
+	})
 	s.requireGrantedOnce(p.ID.String())
 	require.Equal(t, 5, f.count(), "a snooze is no attempt")
 
@@ -194,8 +184,7 @@ func testCrashingPayment(t *testing.T, open func(*testing.T) Database) {
 	stop()
 	require.Equal(t, 1, <-counted, "the try is on record while it runs")
 	// As three crashes leave it: claimed thrice, nothing recorded, the lease over.
-	_, err := s.db.Ledger.ExecContext(t.Context(), `UPDATE depositpay_payments SET tries = 3, run_at = 0, leased = 0`)
-	require.NoError(t, err)
+	s.exec(`UPDATE depositpay_payments SET tries = 3, run_at = 0, leased = 0`)
 	s.setHandler(grant)
 	s.run()
 	require.Contains(t, s.await(p.ID.String(), inbox.StageDead).Reason, "started 3 times without an end")
@@ -326,8 +315,7 @@ func testShutdown(t *testing.T, open func(*testing.T) Database) {
 	close(leave)
 	require.NoError(t, <-done)
 	require.Equal(t, 1, s.effects(p.ID.String()), "its result is recorded when Run returns")
-	e, err := s.box.Get(t.Context(), later.ID.String())
-	require.NoError(t, err)
+	e := s.entry(later.ID.String())
 	require.Equal(t, inbox.StageReady, e.Stage, "nothing new is begun")
 	s.setHandler(grant)
 	s.reopen()

@@ -33,8 +33,7 @@ func testUnreadablePoll(t *testing.T, open func(*testing.T) Database) {
 	require.ErrorIs(t, s.box.Approve(t.Context(), kept[0].Key, decision), inbox.ErrStage, "nobody knows what it grants")
 	require.NoError(t, s.box.Reject(t.Context(), kept[0].Key, decision))
 	require.Equal(t, "rejected: unreadable", s.await(kept[0].Key, inbox.StageDead).Reason)
-	report, err := s.box.Reconcile(t.Context())
-	require.NoError(t, err)
+	report := s.reconcile()
 	require.Len(t, report.PossibleLosses, 1)
 	require.Contains(t, report.PossibleLosses[0].Reason, "ambiguous")
 }

@@ -38,8 +38,7 @@ func newShop(t *testing.T, open func(t *testing.T) Database, change func(*inbox.
 	s.client, err = payments.New(payments.Config{BaseURL: s.mock.URL(), Token: s.mock.Token(), MaxRetries: -1})
 	require.NoError(t, err)
 	t.Cleanup(s.client.CloseIdleConnections)
-	_, err = s.db.Ledger.ExecContext(t.Context(), `CREATE TABLE effects (payment_id text NOT NULL, identifier text NOT NULL)`)
-	require.NoError(t, err)
+	s.exec(`CREATE TABLE effects (payment_id text NOT NULL, identifier text NOT NULL)`)
 	s.cfg = inbox.Config{
 		DB: s.db.DB, SQLite: s.db.SQLite, Client: s.client, Handler: s.handle,
 		BackoffMin: time.Millisecond, BackoffMax: 5 * time.Millisecond,
@@ -99,6 +98,28 @@ func (s *shop) run() (stop func()) {
 	}
 	s.t.Cleanup(stop)
 	return stop
+}
+
+// exec runs a statement on the ledger.
+func (s *shop) exec(format string, args ...any) {
+	s.t.Helper()
+	_, err := s.db.Ledger.ExecContext(s.t.Context(), fmt.Sprintf(format, args...))
+	require.NoError(s.t, err)
+}
+
+// entry is a payment that is in the ledger.
+func (s *shop) entry(key string) inbox.Entry {
+	s.t.Helper()
+	e, err := s.box.Get(s.t.Context(), key)
+	require.NoError(s.t, err)
+	return e
+}
+
+func (s *shop) reconcile() inbox.Report {
+	s.t.Helper()
+	report, err := s.box.Reconcile(s.t.Context())
+	require.NoError(s.t, err)
+	return report
 }
 
 // order creates a payment through the inbox.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ledger is what is open of one ledger. A pool that is not open is nil.
+// ledger has the open parts of one ledger. A pool that is not open is nil.
 type ledger struct {
 	file                   string
 	writer, reader, intake *sql.DB
@@ -18,9 +18,8 @@ type ledger struct {
 	held *os.File // the lock file; nil once the lock is free
 }
 
-// close closes the pools and then the lock; once that is done it does nothing. While a
-// connection is out for longer than a moment it keeps the lock, because its transaction
-// may still commit.
+// close closes the pools and then releases the lock; later calls do nothing. If a connection stays in use
+// for longer than a moment, close keeps the lock, because its transaction may still commit.
 func (l *ledger) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -28,8 +27,7 @@ func (l *ledger) close() error {
 		return nil
 	}
 	var errs []error
-	// The reader first: the last connection of a file empties its -wal file, and a
-	// reader cannot.
+	// The reader first: a file's last connection checkpoints its -wal file, which a reader cannot do.
 	for _, db := range []*sql.DB{l.reader, l.writer, l.intake} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -47,8 +45,8 @@ func (l *ledger) close() error {
 	return nil
 }
 
-// Connections may be given back a moment late: database/sql rolls back a transaction whose
-// context has ended in a goroutine of its own, and its owner's Rollback does not wait.
+// Connections may come back a moment late: database/sql rolls back a transaction whose context has ended
+// in a goroutine of its own, and Rollback does not wait for it.
 const (
 	givenBack     = time.Second
 	givenBackTick = 2 * time.Millisecond

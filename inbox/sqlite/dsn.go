@@ -9,8 +9,8 @@ import (
 	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
 )
 
-// source is the driver's connection string. Everything is in it, because the pool opens a
-// new connection whenever one broke, and nobody is there to set it up by hand.
+// source is the driver's connection string. It has all settings, because the pool opens new connections
+// by itself whenever one breaks.
 func source(file string, role pragma.Role) string {
 	query := url.Values{"_txlock": {"immediate"}, "_error_rc": {"true"}}
 	// Never rwc: a file that somebody deleted while the process runs must be an error,

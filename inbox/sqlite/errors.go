@@ -11,26 +11,25 @@ import (
 	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
 )
 
-// What errors.Is finds in the errors of this package. Each text says what to do.
+// The errors of this package wrap one of these. Each text says what to do.
 var (
-	// ErrPath refuses a path before anything is touched.
+	// ErrPath: the path is not usable. Nothing was touched.
 	ErrPath = errors.New("give the path of a file on a local disk")
-	// ErrLocked says that the ledger is open already, here or in another process.
+	// ErrLocked: the ledger is already open, here or in another process.
 	ErrLocked = errors.New("the ledger is open already: stop the other process first, or use PostgreSQL for several")
-	// ErrNotDatabase refuses a file that is something else. It is left as it was.
+	// ErrNotDatabase: the file is something else. It was not changed.
 	ErrNotDatabase = errors.New("the file is not an SQLite database: give another path, or move the file away")
-	// ErrDamaged says that the file was a database once.
+	// ErrDamaged: the file is a damaged database.
 	ErrDamaged = errors.New("the database file is damaged: keep a copy of it and of its -wal file, and restore a backup")
-	// ErrDiskFull says that nothing could be written. What was acknowledged is stored.
+	// ErrDiskFull: nothing could be written. Everything acknowledged is stored.
 	ErrDiskFull = errors.New("the disk is full: free some space, then try again")
-	// ErrReadOnly says that the file or its disk cannot be written.
+	// ErrReadOnly: the file or its disk is read-only.
 	ErrReadOnly = errors.New("the file is read-only: give this user the right to write it and its directory")
-	// ErrBusy says that a program that does not go by the lock file holds the database.
+	// ErrBusy: a program that ignores the lock file has the database locked.
 	ErrBusy = errors.New("another program holds the database: end its transaction (the sqlite3 program, a backup)")
-	// ErrInUse is what Close says while a connection is out.
+	// ErrInUse: Close found a connection in use.
 	ErrInUse = errors.New("a transaction or a result is still open: end it and close again; the lock is kept until then")
-	// ErrSettings says that the database may not run with these settings, or with this
-	// version of SQLite.
+	// ErrSettings: the settings, or the version of SQLite, are not safe.
 	ErrSettings = pragma.ErrSettings
 )
 
@@ -39,7 +38,7 @@ var (
 	errCannotOpen = errors.New("see to it that this user may read and write the file and its directory")
 )
 
-// Error says what failed on which file, why, and what to do.
+// Error says what failed for which file, why, and what to do.
 type Error struct {
 	Op   string // "open" or "close"
 	File string // the file, absolute, with links followed
@@ -66,7 +65,7 @@ func (e *Error) Unwrap() []error {
 	return parts
 }
 
-// failure gives err, met while opening file, its kind.
+// failure adds the kind to err, which opening file returned.
 func failure(file string, err error) error {
 	if known := (*Error)(nil); errors.As(err, &known) || errors.Is(err, ErrSettings) {
 		return err // has its file and its advice

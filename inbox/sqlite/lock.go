@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// errHeld is what tryLock says when somebody else has the lock.
+// errHeld is tryLock's error if somebody else has the lock.
 var errHeld = errors.New("locked")
 
-// lock takes the lock of the ledger, or says who has it. The lock file is never deleted:
-// between the deletion and the next creation two processes could hold "the" lock.
+// lock takes the lock of the ledger, or fails and names its holder. The lock file is never deleted:
+// between deletion and creation two processes could hold "the" lock.
 func lock(file string) (*os.File, error) {
 	held, err := os.OpenFile(file+"-lock", os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the caller's choice
 	if err != nil {
@@ -26,7 +26,7 @@ func lock(file string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", held.Name(), err)
 	}
-	// The id is for the next one's error message; the lock does not depend on it.
+	// The process id is for the error message of another process; the lock does not depend on it.
 	if err := held.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(held, "%d\n", os.Getpid())
 	}

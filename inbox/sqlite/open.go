@@ -11,16 +11,15 @@ import (
 	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
 )
 
-// Options are the choices there are; nil is the default of each.
+// Options configure Open; nil means the defaults.
 type Options struct {
 	// Readers is the number of connections that read the ledger. 0 means 4.
 	Readers int
 }
 
-// Open opens the ledger at path, and creates it (and its directory) if it is not there.
-// See the package's guide for the files, the lock, the settings and the errors. It takes
-// milliseconds, and up to 5 s if another program is in the middle of a transaction. The
-// pools of the result may be used at once by any number of goroutines.
+// Open opens the ledger at path, and creates it (and its directory) if necessary. See the package
+// documentation for the files, the lock, the settings and the errors. It takes milliseconds, or up to 5 s
+// if another program is in the middle of a transaction. The pools are safe for concurrent use.
 func Open(path string, opts *Options) (*inbox.SQLite, error) {
 	file, err := locate(path)
 	if err != nil {
@@ -86,15 +85,15 @@ func pool(file string, role pragma.Role, size int) (*sql.DB, error) {
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	// Closing the last connection of a file moves the -wal file's content and deletes
-	// it: an idle pool must not do that again and again.
+	// Closing a file's last connection checkpoints and deletes the -wal file: an idle pool must not do
+	// that again and again.
 	db.SetConnMaxIdleTime(0)
 	db.SetConnMaxLifetime(0)
 	return db, nil
 }
 
-// probe commits once and changes nothing: a disk that is full, read-only or broken shows
-// before the first payment does. user_version stays what it is, but its page is written.
+// probe commits once without a change, so that a full, read-only or broken disk is found before the
+// first payment. user_version keeps its value, but its page is written.
 func probe(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

@@ -15,8 +15,8 @@ const longestPath = 512 - len("-intake-journal") - 1
 // smallest is the size of one page, the smallest that SQLite knows.
 const smallest = 512
 
-// locate returns the one spelling of path that all others lead to: absolute, with links
-// followed. Locks and companions hang on it, so that no second spelling gets past them.
+// locate returns the canonical spelling of path: absolute, with links followed. The names of the lock and
+// of the other files derive from it, so that no second spelling gets around them.
 func locate(path string) (string, error) {
 	switch {
 	case path == "":
@@ -66,8 +66,8 @@ func refuse(path, why string) error {
 // syncNames is syncDirectory, which the tests watch.
 var syncNames = syncDirectory
 
-// makeDirectory creates what is missing of directory, for this user alone, and makes it
-// last: a database that is durable in a directory that is not would be lost with it.
+// makeDirectory creates the missing part of directory, for this user only, and syncs it: a durable
+// database in a directory that is not durable would be lost with it.
 func makeDirectory(directory string) error {
 	var missing []string
 	for at := directory; ; at = filepath.Dir(at) {
@@ -87,9 +87,9 @@ func makeDirectory(directory string) error {
 	return nil
 }
 
-// prepare creates the database file empty, before SQLite does, so that others can read it
-// at no moment; SQLite gives -wal and -shm the mode of the database. A file that is there
-// is never opened here: closing it would drop whatever POSIX locks this process has on it.
+// prepare creates the database file empty, before SQLite does, so that others cannot read it at any
+// moment; SQLite gives -wal and -shm the mode of the database. It never opens an existing file: closing
+// it would drop the POSIX locks that this process has on it.
 func prepare(file string) error {
 	created, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the caller's choice
 	if err == nil {
@@ -103,7 +103,7 @@ func prepare(file string) error {
 		return err
 	}
 	if size := info.Size(); size > 0 && size < smallest {
-		// SQLite takes a file of one byte for an empty one, and writes over it.
+		// SQLite treats a file of one byte as empty and overwrites it.
 		return &Error{Op: "open", File: file, Kind: ErrNotDatabase, Err: fmt.Errorf("it has %d bytes", size)}
 	}
 	for _, name := range []string{file + "-wal", file + "-shm"} {
@@ -114,7 +114,7 @@ func prepare(file string) error {
 	return nil
 }
 
-// accept refuses what is no file of a database, and closes what is to other users.
+// accept rejects anything that is no database file, and removes the rights of other users.
 func accept(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -123,7 +123,7 @@ func accept(name string) (fs.FileInfo, error) {
 	case !info.Mode().IsRegular():
 		return nil, refuse(name, "it is a directory or a device")
 	case links(info) > 1:
-		// Under its second name the database would have a second -wal file.
+		// Under a second name the database would have a second -wal file.
 		return nil, refuse(name, "the file has a second name (a hard link), and opening it under both corrupts it: copy the file, or remove the other name")
 	case info.Mode().Perm()&0o077 != 0:
 		return info, os.Chmod(name, info.Mode().Perm()&^0o077)

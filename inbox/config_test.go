@@ -3,16 +3,21 @@ package inbox_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"fmt"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
 	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
 	"github.com/depositpay/depositpay-go/internal/test/pgtest"
+	"github.com/depositpay/depositpay-go/payments"
 )
 
 // TestRefusals: Open does not run on a database that may lose what it acknowledged, and
@@ -164,4 +169,87 @@ func TestSecondInbox(t *testing.T) {
 	second, err := inbox.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	require.NoError(t, second.Close())
+}
+
+// TestWordsInJSON: words and back, not numbers.
+func TestWordsInJSON(t *testing.T) {
+	t.Parallel()
+	type all struct {
+		Stage    inbox.Stage
+		Stages   map[inbox.Stage]int64
+		Confirm  inbox.ConfirmState
+		Channels []inbox.Channel
+		Reason   inbox.Reason
+		Outcome  inbox.Outcome
+		Dialect  inbox.Dialect
+	}
+	value := all{
+		inbox.StageReview, map[inbox.Stage]int64{inbox.StageDead: 2}, inbox.ConfirmRejected,
+		[]inbox.Channel{0, inbox.ChannelPoll, inbox.ChannelWebhook | inbox.ChannelReconcile},
+		inbox.ReasonUnderpaid, inbox.OutcomeSnoozed, inbox.DialectSQLite,
+	}
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Stage":"review","Stages":{"dead":2},"Confirm":"rejected","Channels":["","poll","webhook,reconcile"],
+		"Reason":"underpaid","Outcome":"snoozed","Dialect":"sqlite"}`, string(text))
+	var back all
+	require.NoError(t, json.Unmarshal(text, &back))
+	require.Equal(t, value, back)
+}
+
+// TestWordsThatAreNone: an error that names the words there are; a value out of range shows its number.
+func TestWordsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for text, into := range map[string]any{
+		`inbox: "paid" is no stage; use one of expected, hint, ready, done, review, dead`:     new(inbox.Stage),
+		`inbox: "paid" is no confirm state; use one of none, named, asked, rejected, unknown`: new(inbox.ConfirmState),
+		`inbox: "paid" is no channel; use one of webhook, poll, reconcile`:                    new(inbox.Channel),
+	} {
+		require.EqualError(t, json.Unmarshal([]byte(`"paid"`), into), text)
+	}
+	require.Equal(t, "stage(9) confirm(-1) poll,channel(10)", inbox.Stage(9).String()+" "+inbox.ConfirmState(-1).String()+" "+inbox.Channel(10).String())
+}
+
+// rejected is a client whose token fails with err.
+type rejected struct {
+	nobody
+	err error
+}
+
+func (r rejected) Confirm(context.Context, uuid.UUID) (payments.Payment, error) {
+	return payments.Payment{}, r.err
+}
+
+// TestTokenFailsIsLoggedOnce: without a token that works all confirms fail, and one line an hour
+// at error level says so.
+func TestTokenFailsIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err    error
+		errors int
+	}{
+		"refused": {payments.ErrTokenRefused, 1},
+		"source":  {fmt.Errorf("vault: %w", payments.ErrTokenSource), 1},
+		"another": {payments.ErrAmbiguous, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log logged
+			box := accepting(t, inbox.Config{
+				SQLite: openLedger(t, filepath.Join(t.TempDir(), "shop.db")), Client: rejected{err: test.err},
+				ReconcileEvery: -1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			})
+			for n := range 3 {
+				req := payments.CreateRequest{Title: "x", Identifier: fmt.Sprint(n), Amount: payments.NewAmount(1)}
+				require.NoError(t, box.Expect(t.Context(), uuid.New(), req))
+			}
+			for range 2 {
+				report, err := box.Reconcile(t.Context())
+				require.NoError(t, err)
+				require.EqualValues(t, 3, report.Failed)
+			}
+			require.Equal(t, test.errors, log.count("level=ERROR"))
+			require.Equal(t, test.errors, log.count(test.err.Error()))
+		})
+	}
 }
