@@ -64,7 +64,6 @@ var commands = map[string]proof{
 	"docker run -e POSTGRES_PASSWORD=x -p 127.0.0.1:5432:5432 postgres": {reason: "it downloads an image; TestRiverHint holds it against what the program says"},
 
 	"go run module@version": {reason: "a form and not a command"},
-	"git clone":             {reason: "the word for it, in a sentence"},
 }
 
 var (
