@@ -13,7 +13,7 @@ import (
 // of interface §6.4 in a moment. Attempts due at one instant run at once.
 //
 // The clock waits for an attempt in flight to end before it moves on. A receiver
-// that takes longer than [Config.Patience] in real time is taken for hanging: the
+// that takes longer than [Config.Patience] in real time counts as hanging: the
 // clock then moves on without it, and its attempt ends with the receiver's answer
 // or at its timeout, 10 s of the mock's time after it was sent, whichever comes
 // first.

@@ -19,13 +19,13 @@ type Clock struct {
 	factor  float64 // 0 for a clock that is not accelerated
 }
 
-// defaultStart is the start of a stopped clock whose user does not care.
+// defaultStart is the start of a stopped clock that was given none.
 var defaultStart = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // NewStoppedClock is a clock that shows start until [Server.Advance] or
 // [Server.JumpToNextAttempt] moves it. Every timestamp and every webhook attempt
 // is then exact to the nanosecond, however slow the machine is. The zero time
-// stands for 2025-01-01T00:00:00Z.
+// means 2025-01-01T00:00:00Z.
 func NewStoppedClock(start time.Time) Clock {
 	if start.IsZero() {
 		start = defaultStart
@@ -33,20 +33,20 @@ func NewStoppedClock(start time.Time) Clock {
 	return Clock{stopped: true, start: start.Round(0).UTC()}
 }
 
-// maxFactor still leaves an hour of real time to the 100 years that a clock may run.
+// maxFactor leaves at least an hour of real time for the 100 years that a clock may run.
 const maxFactor = 100_000
 
 // NewAcceleratedClock is a clock that shows start when [New] is called and runs factor
 // times as fast as real time from there: with 3600 the 75 hours of interface §6.4 take
-// 75 seconds. [Server.Advance] adds to it. The zero time stands for the real time of
+// 75 seconds. [Server.Advance] adds to it. The zero time means the real time of
 // New. The factor is at least 1 and at most 100,000, or New refuses the Config.
 //
-// All that the server times runs that fast: timestamps, the webhook schedule, expiry.
+// Everything that the server times runs that fast: timestamps, the webhook schedule, expiry.
 // But a webhook receiver does not run faster: it has at least [Config.Patience] of
-// real time to answer, whatever the 10 s of interface §6.5 come down to.
+// real time to answer, however short the 10 s of interface §6.5 become.
 func NewAcceleratedClock(start time.Time, factor float64) Clock {
 	if factor == 0 {
-		factor = math.NaN() // to be refused, not to be taken for the real time
+		factor = math.NaN() // refused, so that it is not mistaken for the real time
 	}
 	return Clock{start: start.Round(0), factor: factor}
 }
@@ -111,7 +111,7 @@ func (c *clock) until(t time.Time) time.Duration {
 	return d
 }
 
-// atLeast is the longer one of d by this clock and patience in real time.
+// atLeast is the longer of d by this clock and patience in real time.
 func (c *clock) atLeast(d, patience time.Duration) time.Duration {
 	if c.factor > 0 {
 		return max(d, time.Duration(min(float64(patience)*c.factor, float64(maxTravel))))
@@ -149,7 +149,7 @@ type timers struct {
 	closed bool        // nothing fires any more
 }
 
-// fire takes a timer out and lets it happen.
+// fire takes a timer out of the queue and runs it.
 func (t *timers) fire(timer *schedule.Timer) {
 	t.Remove(timer)
 	timer.Fire()

@@ -36,13 +36,13 @@ type Config struct {
 
 	// AllowRemote lets the server listen on, and send webhooks to, addresses
 	// that are not loopback. Anyone who reaches the control API can complete
-	// payments; the server says so loudly in the log.
+	// payments; the server logs a loud warning.
 	AllowRemote bool
 
 	// WebhookTransport sends the webhooks. Default: plain HTTP with one
 	// connection per attempt, no proxy, no compression. Redirects are never
-	// followed, whatever the transport. It honours the context of the request, as
-	// every http.RoundTripper should: that is how a timeout and Close end it.
+	// followed, whatever the transport. It must honor the context of the request, as
+	// every http.RoundTripper should: a timeout and Close end it that way.
 	WebhookTransport http.RoundTripper
 
 	// Clock is the time of the timestamps and of the webhook schedule.
@@ -50,7 +50,7 @@ type Config struct {
 	Clock Clock
 
 	// Patience is how long, in real time, [Server.Advance] gives a webhook
-	// receiver to answer before it takes the receiver for hanging and lets the
+	// receiver to answer before it counts the receiver as hanging and lets the
 	// mock's clock run on, up to the timeout of the attempt (10 s, interface
 	// §6.5). Default: 2 s. A test with a receiver that hangs on purpose sets it
 	// to a few milliseconds.
@@ -61,7 +61,7 @@ type Config struct {
 	Account Account
 
 	// Lifetime is how long a payment waits for its deposit, by the server's
-	// clock; then it is [StatusExpired]. Default: 0, for ever. The interface names
+	// clock; then it is [StatusExpired]. Default: 0, forever. The interface names
 	// neither a lifetime nor a status for its end (§3, §8), and a test that moves
 	// the clock through the 75 hours of a webhook schedule should find its other
 	// payments as they were.
@@ -71,7 +71,7 @@ type Config struct {
 	// Default: it is refused with [CodePaymentExpired].
 	LateDeposit bool
 
-	// StatusNames spells the stages that the interface leaves open (§3), where
+	// StatusNames renames the stages that the interface leaves open (§3), where
 	// records show them: [StatusCreated], [StatusWaiting] and [StatusExpired].
 	// A name is made of up to 64 upper-case letters, digits and "_". PROGRESS and
 	// COMPLETE are fixed. Default: the values of the constants.
@@ -84,14 +84,14 @@ type Config struct {
 	ConfirmKeepsState bool
 
 	// MaxPayments is how many payments are kept. At the cap the creation of a
-	// payment is refused with [CodeStorageFull]: no payment is ever dropped. So
-	// it is when the kept payments hold 256 MiB of texts. Default: 1,000,000.
+	// payment is refused with [CodeStorageFull]: no payment is ever dropped. The same
+	// happens when the payments hold 256 MiB of texts. Default: 1,000,000.
 	MaxPayments int
 
 	// MaxDeliveries is how many webhook deliveries are kept, each with its last
-	// 100 attempts, and 10,000 answers of receivers in all. At the cap the oldest delivery that is not pending is
-	// forgotten; when all are pending, a deposit is refused with
-	// [CodeStorageFull]. Default: 100,000.
+	// 100 attempts, and 10,000 responses of receivers in all. At the cap the oldest
+	// delivery that is not pending is forgotten; when all are pending, a deposit is
+	// refused with [CodeStorageFull]. Default: 100,000.
 	MaxDeliveries int
 
 	// MaxRequests is how many requests [Server.Requests] remembers, each with
@@ -158,7 +158,7 @@ func (c Config) validate() error {
 		return fmt.Errorf("mockserver: Config.Account.%w", err)
 	}
 	if c.Lifetime < 0 {
-		return fmt.Errorf("mockserver: Config.Lifetime: %v is negative; 0 stands for ever", c.Lifetime)
+		return fmt.Errorf("mockserver: Config.Lifetime: %v is negative; 0 means forever", c.Lifetime)
 	}
 	if err := checkStatusNames(c.StatusNames); err != nil {
 		return fmt.Errorf("mockserver: Config.StatusNames: %w", err)
@@ -184,7 +184,7 @@ func checkStatusNames(names map[Status]string) error {
 		switch status {
 		case StatusCreated, StatusWaiting, StatusExpired:
 		default:
-			return fmt.Errorf("%.40q cannot be spelled otherwise; only CREATED, WAITING and EXPIRED can", status)
+			return fmt.Errorf("%.40q cannot be renamed; only CREATED, WAITING and EXPIRED can", status)
 		}
 		if !validCodeWord(name) || name == string(StatusProgress) || name == string(StatusComplete) {
 			return fmt.Errorf("%s: must be up to 64 upper-case letters, digits or \"_\", and neither PROGRESS nor COMPLETE", status)

@@ -41,7 +41,7 @@ type Delivery struct {
 
 // Attempt is one sending of a webhook.
 type Attempt struct {
-	// PaymentID and WebhookID tell which delivery it belongs to.
+	// PaymentID and WebhookID name the delivery that it belongs to.
 	PaymentID, WebhookID string
 	// RetryCount is the X-Retry-Count that was sent: 0 to 9 in each run.
 	RetryCount int
@@ -52,8 +52,8 @@ type Attempt struct {
 	Due, Started, Ended time.Time
 	// HTTPStatus is what the receiver answered; 0 without an answer.
 	HTTPStatus int
-	// Response is the body of the receiver's answer, for people: nothing depends on
-	// it. At most its first 4 KiB are kept, as far as they came within a second, and
+	// Response is the body of the receiver's response, for people: nothing depends on
+	// it. At most its first 4 KiB are kept, as much as came within a second, and
 	// tokens are replaced by "[REDACTED]". The server keeps the last 10,000 that are
 	// not empty, of all deliveries together.
 	Response string

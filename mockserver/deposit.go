@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// MethodCulture is the gift-voucher method. The field has seen it with a
+// MethodCulture is the gift-voucher method. Live deployments have sent it with a
 // paid_amount of 0: a voucher that failed, delivered as a completed payment.
 const MethodCulture = "CULTURE"
 
 // Deposit describes a deposit as the bank notification would. The zero Deposit
 // pays the payment's own price.
 type Deposit struct {
-	// Payer is the name of the person who paid. Default: anyone who was named on
+	// Payer is the name of the person who paid. Default: the name given on
 	// the checkout page.
 	Payer string
 	// Amount is what was paid, a whole number of the currency's unit, at least
 	// 1. It may differ from a fixed price: the record then shows what was paid.
-	// 0 stands for the fixed price, or for what the payer said on the checkout
+	// 0 means the fixed price, or the amount that the payer gave on the checkout
 	// page, and is an error when there is neither.
 	Amount int64
 	// Method is the payment method, upper case. Default: [DefaultMethod].

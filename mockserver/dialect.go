@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Dialect is how the service words its answers where the interface is silent
+// Dialect is how the service formats its answers where the interface is silent
 // (§4.2, §7). The zero Dialect is that of live deployments: flat objects, errors as
 // text, HTTP 200 for everything. A Dialect is a comparable value; make one with
-// [ParseDialect]. It changes the wording alone: what the service does, every number
+// [ParseDialect]. It changes the format alone: what the service does, every number
 // and every text stay the same to the byte.
 //
 //	envelope    flat, payment, data, result, old
@@ -18,12 +18,12 @@ import (
 //	extra       no, yes
 //	error_null  no, yes
 //
-// The first value of each line is the default. envelope says what stands around a
+// The first value of each line is the default. envelope is what surrounds a
 // success: payment wraps payment records alone; old is the form of before 2025-05,
 // payment{paidAmount, method, …}, whose polled record has no id, status and
 // verified_ts. errors is {"error":"CODE","error_msg":"text"},
 // {"error":{"code","message"}} or {"code","message"}. With status=4xx an error has
-// the HTTP status that fits it, 5xx where the mock itself is at its end. empty is
+// the HTTP status that fits it, 5xx where the mock itself fails. empty is
 // the answer to a poll that found nothing; nothing is HTTP 200 without a body.
 // extra adds fields that no description names; error_null adds "error":null to every
 // successful object.
@@ -113,12 +113,12 @@ func Dialects() []Dialect {
 	return list
 }
 
-// ParseDialect reads the text of a dialect: pairs of an option and a value, parted by
-// commas, as in "envelope=data,errors=object,status=4xx,empty=204". What is not
+// ParseDialect reads the text of a dialect: pairs of an option and a value, separated by
+// commas, as in "envelope=data,errors=object,status=4xx,empty=204". An option that is not
 // named has its default. The first word may be the name of a preset: default, old,
 // rest (the example above), codes (envelope=result,errors=code,empty=null) or noisy
 // (extra=yes,error_null=yes); pairs after it change it. The empty text is the
-// default. Errors name the word that is wrong and what it may be.
+// default. Errors name the wrong word and the allowed ones.
 func ParseDialect(text string) (Dialect, error) {
 	var d Dialect
 	given := map[string]bool{}

@@ -6,10 +6,10 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
 )
 
-// oldEmptyCode is CodeNoProcessedPayment in the words of before 2025-05.
+// oldEmptyCode is CodeNoProcessedPayment as it was called before 2025-05.
 const oldEmptyCode = "NO_PROGRESS_PAYMENTS"
 
-// word puts an endpoint's answer into the dialect.
+// word formats an endpoint's answer in the dialect.
 func (d Dialect) word(op string, answer []byte, problem *Error) reply {
 	switch {
 	case problem == nil:
@@ -38,8 +38,8 @@ func (d Dialect) empty(problem *Error) reply {
 	}
 }
 
-// failure words an error. What extra adds next to one is plain, never an object: a
-// client may take an object there for a payment that the error hides.
+// failure formats an error. The fields that extra adds to an error are never objects: a
+// client may mistake an object there for a payment that the error hides.
 func (d Dialect) failure(problem *Error) reply {
 	var b []byte
 	switch d.choice[dialectErrors] {
@@ -81,7 +81,7 @@ func (c Code) serviceStatus() int {
 
 func (d Dialect) has(option int) bool { return d.choice[option] != 0 }
 
-// success words a JSON value that an endpoint has made. Everything in it keeps its
+// success formats a JSON value that an endpoint has made. Everything in it keeps its
 // bytes.
 func (d Dialect) success(op string, answer []byte) []byte {
 	record := op == opNext || op == opConfirm

@@ -27,11 +27,11 @@
 //	GET  /callback/rest?token=     completes the oldest payment in PROGRESS
 //	POST /payments/confirm         completes a named payment; may be repeated
 //	GET  /mobile/banks             lists the banks; ?details=true for more fields
-//	POST /mobile/deposit           takes a bank notification and looks for its payment
-//	GET  /callback/webhook/status  tells how the delivery of a webhook stands
+//	POST /mobile/deposit           accepts a bank notification and finds its payment
+//	GET  /callback/webhook/status  shows the state of a webhook delivery
 //	POST /callback/webhook/resend  sends the webhook again
 //
-// Where the interface is silent, this is a choice. docs/interpretation.md lists every
+// Where the interface is silent, the mock makes a choice. docs/interpretation.md lists every
 // choice with its evidence and the way to change it.
 //
 // # Pages for people
@@ -63,27 +63,27 @@
 // [Server.GivePayer] is what the customer enters on the checkout page. Then one of
 // three ways leads to PROGRESS:
 //
-//   - [Server.Deposit] recognises a deposit at once, anyone who is named.
+//   - [Server.Deposit] recognizes a deposit at once, whoever pays.
 //   - [Server.SendNotification] plays the bank phone: it words a deposit as one of
 //     the Korean banking apps does and uploads it. The server reads the text and pays
 //     the one payment that waits for this payer and this amount.
 //   - A phone app under test uploads to POST /mobile/deposit by itself.
 //
-// In doubt nothing is guessed: a deposit without exactly one payment waits in
+// The server never guesses: a deposit without exactly one payment waits in
 // [Server.Unmatched] for [Server.ResolveUnmatched] or [Server.DismissUnmatched].
 //
 // # Faults
 //
-// [Server.AddFault] makes trouble by rule, [Server.SetFaults] also by chance with a
-// seed: answers that are lost after the commit, late, cut, malformed, refused with an
-// HTTP status; webhooks that come twice, late, out of order, or whose answer is lost.
-// The same calls meet the same faults. [Server.FaultLog] tells what was struck:
+// [Server.AddFault] injects faults by rule, [Server.SetFaults] also at random with a
+// seed: responses that are lost after the commit, late, cut, malformed, refused with an
+// HTTP status; webhooks that come twice, late, out of order, or whose response is lost.
+// The same calls meet the same faults. [Server.FaultLog] lists the calls that were struck:
 //
 //	mock.AddFault(mockserver.Fault{Operation: "next", Kind: "drop-after", Nth: 2})
 //
 // # Dialects
 //
-// Deployments word their answers differently, and a client should read them all. A
+// Deployments format their answers differently, and a client should read them all. A
 // [Dialect] chooses envelope, form of errors, HTTP status, the answer to an empty poll
 // and more, for each application; [Dialects] lists every one, for tests that cross
 // them. The default is that of live deployments.
@@ -99,18 +99,18 @@
 // # Looking at what happened
 //
 // [Server.Payment], [Server.Payments], [Server.Deliveries], [Server.Notifications] and
-// [Server.Requests] show how things stand, [Server.Timeline] how a payment came there.
+// [Server.Requests] show the current state, [Server.Timeline] how a payment reached it.
 // At the end of a test, [Server.CheckCompletedOnce], [Server.CheckDelivered],
 // [Server.CheckStatus] and [Server.CheckNothingWaiting] fail with the timeline in the
 // message:
 //
-//	mock.Advance(0) // lets webhooks in flight end
+//	mock.Advance(0) // waits for webhooks in flight
 //	mock.CheckCompletedOnce(t, payToken)
 //	mock.CheckNothingWaiting(t)
 //
 // # The control API
 //
-// Tests in another language, and people, have the same over HTTP under /_mock. Bodies
+// Tests in another language, and people, do the same over HTTP under /_mock. Bodies
 // and answers are JSON; an error has a 4xx status and the shape of the service's. A
 // payment is shown with all that is known of it, except where a record is named. No
 // answer holds a token. What is in [brackets] may be left out.

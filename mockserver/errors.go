@@ -15,7 +15,7 @@ type Code string
 // choices of this mock.
 const (
 	// CodeNoProcessedPayment: no payment of the application waits in PROGRESS
-	// (GET /callback/rest). It is the empty result of a poll, not a fault.
+	// (GET /callback/rest). It is the empty result of a poll, not a failure.
 	CodeNoProcessedPayment Code = "NO_PROCESSED_PAYMENT"
 	// CodeInvalidToken: the token is not that of one of the [Server.Applications].
 	CodeInvalidToken Code = "INVALID_TOKEN"
@@ -30,10 +30,10 @@ const (
 	// CodePaymentNotFound: the application has no payment with this payToken.
 	// Another application's payment is reported in the same way.
 	CodePaymentNotFound Code = "PAYMENT_NOT_FOUND"
-	// CodePaymentNotPaid: nobody has paid this payment, which may have expired
-	// meanwhile, so there is nothing to confirm and no webhook to resend.
+	// CodePaymentNotPaid: nobody has paid this payment (it may have expired), so there
+	// is nothing to confirm and no webhook to resend.
 	CodePaymentNotPaid Code = "PAYMENT_NOT_PAID"
-	// CodePaymentAlreadyPaid: a deposit for this payment was recognised before.
+	// CodePaymentAlreadyPaid: a deposit for this payment was recognized before.
 	CodePaymentAlreadyPaid Code = "PAYMENT_ALREADY_PAID"
 	// CodePaymentExpired: nobody paid this payment within [Config.Lifetime], and
 	// [Config.LateDeposit] is not set.

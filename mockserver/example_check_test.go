@@ -41,7 +41,7 @@ func ExampleRunT() {
 	_, err := mock.Deposit(payToken, mockserver.Deposit{Payer: "Kim", Amount: 10000})
 	must(err)
 
-	mock.Advance(0) // lets webhooks in flight end
+	mock.Advance(0) // waits for webhooks in flight
 	fmt.Println("paid:", mock.CheckStatus(t, payToken, mockserver.StatusProgress))
 	fmt.Println("delivered:", mock.CheckDelivered(&silentT{t}, payToken))
 

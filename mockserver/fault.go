@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Fault is a rule that makes trouble: which calls of one operation, and what happens
-// to them. Of the rules that fit a call the first one counts.
+// Fault is a rule that injects a fault: which calls of one operation, and what happens
+// to them. The first rule that fits a call counts.
 //
-// Kinds for the calls of the API; "before" means that the service does nothing, in
-// all others it has done what was asked, and the client is badly told:
+// Kinds for the calls of the API; "before" means that the service does nothing; in
+// all others it has done its work, and the client gets a damaged response:
 //
 //	drop-before   the connection is closed without an answer
 //	drop-after    the same, after the commit
@@ -60,7 +60,7 @@ type Fault struct {
 
 	// Delay is for the kinds that have one, at most 4 minutes, for webhooks 24 hours.
 	Delay time.Duration
-	// Bytes is what is left of a cut body; a body is never left whole.
+	// Bytes is how much is left of a cut body; a body is never left whole.
 	Bytes int
 	// Status is 400 to 599. RetryAfter is in seconds.
 	Status, RetryAfter int
@@ -159,7 +159,7 @@ func (f Fault) String() string {
 	return text
 }
 
-// check names the field that is wrong and what it may be.
+// check names the wrong field and its allowed values.
 func (f *Fault) check() *Error {
 	kinds := FaultKinds(f.Operation)
 	switch {
@@ -174,7 +174,7 @@ func (f *Fault) check() *Error {
 	return f.checkParameters()
 }
 
-// checkChoice checks which calls are meant.
+// checkChoice checks which calls the rule chooses.
 func (f *Fault) checkChoice() *Error {
 	chosen := 0
 	for i, n := range []int{f.Nth, f.Every, f.First} {
@@ -198,7 +198,7 @@ func (f *Fault) checkChoice() *Error {
 	return nil
 }
 
-// checkParameters refuses a parameter that the kind has no use for: its writer meant
+// checkParameters refuses a parameter that the kind does not use: the author meant
 // something else.
 func (f *Fault) checkParameters() *Error {
 	longest := maxAnswerDelay
@@ -224,7 +224,7 @@ func (f *Fault) checkParameters() *Error {
 	return nil
 }
 
-// check names the field that is wrong and what it may be.
+// check names the wrong field and its allowed values.
 func (f *Faults) check() *Error {
 	if len(f.Rules) > maxFaultRules {
 		return invalidParameter("rules", fmt.Sprintf("are more than %d", maxFaultRules))

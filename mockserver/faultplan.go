@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Faults is all the trouble that a server makes: rules, and faults that come by
-// chance. Whether chance strikes a call, and how, depends on Seed, the operation and
-// the number of the call among those of its operation, and on nothing else: the same
-// calls meet the same faults, in whatever order the goroutines run.
+// Faults are all faults that a server injects: rules, and faults at random. Whether a
+// random fault strikes a call, and which one, depends only on Seed, the operation and
+// the number of the call among those of its operation: the same calls meet the same
+// faults, in whatever order the goroutines run.
 //
 // On the control API chance is a body with rate, and seed, operations, kinds and
 // max_delay, as in {"rate":0.1,"seed":7,"kinds":["drop-after","cut"],"max_delay":"20ms"}.
 type Faults struct {
 	// Rules are asked first, in their order.
 	Rules []Fault
-	// Rate is the probability, from 0 (no chance at all) to 1, that a call which no
-	// rule fits is struck.
+	// Rate is the probability, from 0 (never) to 1, that a call that no rule fits is
+	// struck.
 	Rate float64
 	// Seed chooses the calls.
 	Seed uint64
-	// Operations and Kinds bound what chance may do. Default: all.
+	// Operations and Kinds limit the random faults. Default: all.
 	Operations, Kinds []string
-	// MaxDelay bounds the delays of chance: real time for answers, the mock's clock
+	// MaxDelay bounds the random delays: real time for answers, the mock's clock
 	// for webhooks. Default 50 ms.
 	MaxDelay time.Duration
 }
@@ -166,7 +166,7 @@ func (p *faults) decide(op string) *Fault {
 		return nil
 	}
 	log := p.log[op]
-	if len(log) == 2*maxFaultEvents { // the older half, at once, so that it costs little
+	if len(log) == 2*maxFaultEvents { // drop the older half at once, which costs little
 		log = append(log[:0], log[maxFaultEvents:]...)
 	}
 	p.log[op] = append(log, FaultEvent{Operation: op, Call: n, Fault: fault.String()})
@@ -183,7 +183,7 @@ func (p *faults) choose(op string, n uint64) *Fault {
 	return p.plan.draw(op, n)
 }
 
-// strikes reports whether the rule means the n-th call since it was added.
+// strikes reports whether the rule fits the n-th call since it was added.
 func (f *Fault) strikes(n uint64) bool {
 	switch {
 	case f.Nth > 0:
@@ -205,15 +205,15 @@ func (f *Faults) clone() Faults {
 	return out
 }
 
-// dice is the chance of one call. It has no memory, so that calls at once cannot
+// dice is the random source of one call. It has no state, so concurrent calls cannot
 // disturb each other.
 func dice(seed uint64, op string, n uint64) *rand.Rand {
 	name := fnv.New64a()
-	_, _ = name.Write([]byte(op))                      // it never fails
-	return rand.New(rand.NewPCG(seed^name.Sum64(), n)) //nolint:gosec // to be repeated, not to be secret
+	_, _ = name.Write([]byte(op))                      // never fails
+	return rand.New(rand.NewPCG(seed^name.Sum64(), n)) //nolint:gosec // repeatable, not secret
 }
 
-// draw lets chance decide about a call.
+// draw returns the random fault of a call, nil for none.
 func (f *Faults) draw(op string, n uint64) *Fault {
 	if f.Rate == 0 || len(f.Operations) > 0 && !slices.Contains(f.Operations, op) {
 		return nil
@@ -246,8 +246,8 @@ func (f *Faults) draw(op string, n uint64) *Fault {
 	return out
 }
 
-// kindsOf are the kinds that chance may choose from for op, in the order of the table,
-// so that the order of the list makes no difference.
+// kindsOf are the kinds that a random fault of op may have, in the order of the table:
+// the order of the list makes no difference.
 func (f *Faults) kindsOf(op string) []string {
 	kinds := FaultKinds(op)
 	if len(f.Kinds) == 0 {

@@ -17,7 +17,7 @@ const (
 	maxUserIDLength  = 100
 )
 
-// Product is something that an operator sells in the game store (interface §1.5).
+// Product is an article in the game store (interface §1.5).
 type Product struct {
 	// ID is the product id of the records (interface §2.2), a UUID that
 	// [Server.SaveProduct] gives when it saves the product for the first time.
@@ -33,7 +33,7 @@ type Product struct {
 	Price int64
 }
 
-// StoreUser is somebody who buys in the game store.
+// StoreUser is a customer of the game store.
 type StoreUser struct {
 	// ID is the game's own id of the user, 1 to 100 characters; the records carry
 	// it as the identifier, verbatim. Default: a new UUID, as many games have it.

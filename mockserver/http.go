@@ -13,7 +13,7 @@ import (
 // maxBody is the longest request body that is read.
 const maxBody = 64 << 10
 
-// maxDrained is how much of a body that is too long is thrown away.
+// maxDrained is how much of a body that is too long is read and discarded.
 const maxDrained = 1 << 20
 
 // call is one request on its way to an endpoint.
@@ -28,7 +28,7 @@ type call struct {
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
 
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	route := apiRoutes[r.URL.Path] // first: a poll need not be compared with every page
+	route := apiRoutes[r.URL.Path] // first, so that a poll is not compared with every page
 	if route == nil {
 		if s.servePage(w, r) {
 			return
@@ -82,7 +82,7 @@ func (c *call) struck(arrived time.Time, answer reply, got sent) logged {
 	return e
 }
 
-// checkRoute refuses a call that is for no endpoint.
+// checkRoute refuses a call without an endpoint.
 func (c *call) checkRoute(route *apiRoute) (*apiRoute, *Error) {
 	switch {
 	case route == nil:
@@ -113,7 +113,7 @@ func answerCall(s *Server, c *call, route *apiRoute, problem *Error) reply {
 	return reply{status: http.StatusOK, body: answer} // the service answers 200 to everything
 }
 
-// tokenSent is the token that a call carries, wherever it should stand.
+// tokenSent is the token that a call carries: in the query of a GET, else in the body.
 func (c *call) tokenSent() string {
 	if c.Method == http.MethodGet {
 		token, _ := c.param("token")
@@ -166,15 +166,15 @@ func unreadable(err error) *Error {
 	return invalidJSON("the body could not be read to its end")
 }
 
-// bodyTooLarge reads on for a while: a connection that is closed over unread data
-// is reset, and the client would never see the answer.
+// bodyTooLarge reads on for a while: closing a connection with unread data resets it,
+// and the client would never see the answer.
 func bodyTooLarge(rest io.Reader) *Error {
 	_, _ = io.CopyN(io.Discard, rest, maxDrained)
 	return &Error{Code: CodeBodyTooLarge, Message: fmt.Sprintf("the body is longer than %d KiB", maxBody>>10)}
 }
 
 // param returns a query parameter, "" when it is absent. It is url.ParseQuery
-// without the map, for the poll's sake, and refuses a repeated parameter.
+// without the map, which makes a poll cheaper, and refuses a repeated parameter.
 func (c *call) param(name string) (value string, problem *Error) {
 	found := false
 	for query := c.URL.RawQuery; query != ""; {
@@ -191,7 +191,7 @@ func (c *call) param(name string) (value string, problem *Error) {
 		}
 		decoded, err := url.QueryUnescape(raw)
 		if err != nil {
-			return "", invalidParameter(name, "is not well percent-encoded")
+			return "", invalidParameter(name, "is not percent-encoded correctly")
 		}
 		found, value = true, decoded
 	}
@@ -209,7 +209,7 @@ func (c *call) required(name string) (string, *Error) {
 // token is the application API token of a GET (interface §5.2).
 func (c *call) token() (string, *Error) { return c.required("token") }
 
-// lengths are the values of Content-Length for the usual answers, made ahead.
+// lengths are the values of Content-Length for the usual answers, rendered once.
 var lengths = lengthValues()
 
 func lengthValues() (values [512][]string) {

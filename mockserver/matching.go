@@ -17,7 +17,7 @@ const (
 	ReasonSeveral UnmatchedReason = "SEVERAL"
 	// ReasonAmountDiffers: payments wait for this payer, but none for this amount.
 	ReasonAmountDiffers UnmatchedReason = "AMOUNT_DIFFERS"
-	// ReasonNotReadable: the text tells of a deposit and leaves open how much was
+	// ReasonNotReadable: the text reports a deposit but not readably how much was
 	// paid or by whom.
 	ReasonNotReadable UnmatchedReason = "NOT_READABLE"
 )

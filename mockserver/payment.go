@@ -15,7 +15,7 @@ import (
 //
 //	payment created, waiting for payer information  CREATED
 //	deposit being confirmed (payer known)           WAITING
-//	approval pending (deposit recognised)           PROGRESS
+//	approval pending (deposit recognized)           PROGRESS
 //	payment complete                                COMPLETE
 //	unpaid for longer than [Config.Lifetime]        EXPIRED
 //
@@ -31,7 +31,7 @@ const (
 	// StatusWaiting: the payer is known and the deposit is awaited. A deposit
 	// made with [Server.Deposit] names the payer itself and skips this stage.
 	StatusWaiting Status = "WAITING"
-	// StatusProgress: the deposit is recognised, the approval is pending.
+	// StatusProgress: the deposit is recognized, the approval is pending.
 	StatusProgress Status = "PROGRESS"
 	// StatusComplete: completed and approved, by a poll or by a confirmation.
 	StatusComplete Status = "COMPLETE"
@@ -66,18 +66,18 @@ type Payment struct {
 	Status Status
 	// Amount is the fixed price given at creation; 0 when the payer chooses.
 	Amount int64
-	// Payer is who pays: what [Server.GivePayer] was told, and after a deposit
-	// what that one named. Empty before either.
+	// Payer is who pays: the name given to [Server.GivePayer], and after a deposit
+	// the name in the deposit. Empty before either.
 	Payer string
-	// PayerAmount is what the payer wants to pay for a payment without a fixed
-	// price, as [Server.GivePayer] was told; otherwise 0.
+	// PayerAmount is how much the payer wants to pay for a payment without a fixed
+	// price, as given to [Server.GivePayer]; otherwise 0.
 	PayerAmount int64
 	// Method is how it was paid, such as "DEPOSIT"; empty before a deposit.
 	Method string
 	// PaidAmount is what was paid; 0 before a deposit.
 	PaidAmount int64
 	// Completions counts how often the record was handed out as newly completed,
-	// by a poll or a confirmation, whether or not the answer arrived. It is at
+	// by a poll or a confirmation, whether or not the response arrived. It is at
 	// most 1 unless [Config.ConfirmKeepsState] is set.
 	Completions int
 	// CreatedAt, DepositedAt and VerifiedAt are times of the server's clock; the
@@ -88,8 +88,8 @@ type Payment struct {
 	ExpiresAt time.Time
 }
 
-// AmountDue is what a deposit should bring: the fixed price, or else what the
-// payer said; 0 while nobody knows.
+// AmountDue is how much a deposit should pay: the fixed price, or else the amount that
+// the payer gave; 0 while it is unknown.
 func (p Payment) AmountDue() int64 {
 	if p.Amount != 0 {
 		return p.Amount
@@ -253,8 +253,7 @@ func (i Item) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// items reads the items back from what is kept of them, so that 100,000 payments
-// hold them once.
+// items reads the items back from the metadata, so that 100,000 payments hold them once.
 func (p *payment) items() []Item {
 	if p.metadata == nil || p.GameProduct != "" {
 		return nil

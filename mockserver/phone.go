@@ -23,19 +23,19 @@ type Notification struct {
 	Title, Subtitle, Text string
 	// ReceivedAt is a time of the server's clock.
 	ReceivedAt time.Time
-	// Result is what became of it.
+	// Result is its fate.
 	Result Result
 	// PaymentID is the payment that it paid, once Result is [ResultMatched].
 	PaymentID string
 }
 
-// Result is what became of a notification, and the "result" of the answer. The
+// Result is the fate of a notification, and the "result" of the answer. The
 // interface shows no answer (§4.6); these are choices of this mock.
 type Result string
 
 // The results of accepted notifications.
 const (
-	// ResultReceived: it tells of no deposit. Nothing follows from it.
+	// ResultReceived: it reports no deposit. Nothing follows from it.
 	ResultReceived Result = "RECEIVED"
 	// ResultMatched: it is the deposit of one payment, now in PROGRESS.
 	ResultMatched Result = "MATCHED"
@@ -47,9 +47,9 @@ const (
 )
 
 // repeatWindow is how long, by the server's clock, the same texts of the same app
-// are the same notification. A phone that got no answer tries again within minutes.
-// Most banks write the time and the balance into the text, so that two deposits
-// never read alike; where one does not, two equal deposits within the window count
+// are the same notification. A phone that got no response retries within minutes.
+// Most banks write the time and the balance into the text, so two deposits
+// never read alike; where a bank does not, two equal deposits within the window count
 // once unless the phone sends a notification_id, which makes it exact.
 const repeatWindow = 5 * time.Minute
 
@@ -79,8 +79,8 @@ type upload struct {
 	reason UnmatchedReason
 }
 
-// repeatKey is by what a repeated upload is known: the application that uploaded
-// it, and the phone's own id or else the texts.
+// repeatKey identifies repeats of an upload: the application that uploaded it, and the
+// phone's own id or else the texts.
 type repeatKey struct {
 	app  *application
 	id   string

@@ -8,7 +8,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/redact"
 )
 
-// maxLogged is how many bytes of a body or an answer the request log keeps.
+// maxLogged is how many bytes of a request or response body the request log keeps.
 const maxLogged = 4 << 10
 
 // Request is one API request as the server saw it. Application tokens, and every
@@ -27,11 +27,11 @@ type Request struct {
 	Status int
 	// Response is the body of the service's answer, at most its first 4 KiB.
 	Response string
-	// Fault is empty unless a [Fault] has struck the request: then it tells what that
+	// Fault is empty unless a [Fault] has struck the request: then it says what the fault
 	// did, as in "drop-after: dropped after the commit".
 	Fault string
-	// SentStatus and Sent are what the client of a struck request was sent in place of
-	// Status and Response; SentStatus is 0 where it got no answer. Without a fault they
+	// SentStatus and Sent are what the client of a struck request got in place of
+	// Status and Response; SentStatus is 0 where it got no response. Without a fault they
 	// are not set.
 	SentStatus int
 	Sent       string

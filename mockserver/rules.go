@@ -64,7 +64,7 @@ func checkWebhookURL(raw string, allowRemote bool) error {
 		return errors.New("must not hold a user name or password")
 	}
 	if !isLoopback(u.Hostname()) && !allowRemote {
-		return errors.New("does not name a loopback host: the mock would send to somebody else's server; " +
+		return errors.New("does not name a loopback host: the mock would send to another person's server; " +
 			"use 127.0.0.1 or localhost, or set AllowRemote")
 	}
 	return nil
@@ -86,7 +86,7 @@ func validGameField(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, allowed) == ""
 }
 
-// validCodeWord is for words that programs read: methods and statuses.
+// validCodeWord checks words that programs read: methods and statuses.
 func validCodeWord(word string) bool {
 	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	return word != "" && len(word) <= 64 && strings.Trim(word, allowed) == ""

@@ -72,8 +72,8 @@ func (x *sender) beginRun(d *delivery) {
 	x.timers.arm()
 }
 
-// launch sends one attempt in a goroutine of its own, so that no receiver can
-// hold up the API or another delivery.
+// launch sends one attempt in a goroutine of its own: no receiver can hold up the API or
+// another delivery.
 func (x *sender) launch(d *delivery, due time.Time) *attempt {
 	a := newAttempt(d, Attempt{
 		PaymentID: d.payment.ID, WebhookID: d.id, RetryCount: d.begun, URL: d.url, Due: due, Started: x.clock.now(),
@@ -207,7 +207,7 @@ func (x *sender) resend(p *payment) *Error {
 	return nil
 }
 
-// fire lets a timer happen and returns the attempt that it sent, nil if it sent nothing.
+// fire runs a timer and returns the attempt that it sent, nil if it sent nothing.
 func (x *sender) fire(t *schedule.Timer) *attempt {
 	x.fired = nil
 	x.timers.fire(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
 )
 
-// closeGrace is how long Close lets answers that are under way end. It is short,
-// because a connection that a client opened ahead of use counts as one too.
+// closeGrace is how long Close waits for responses in progress. It is short, because a
+// connection that a client opened ahead of use counts too.
 const closeGrace = 50 * time.Millisecond
 
 // Server is one payment service in memory, with its own applications, payments,
@@ -30,7 +30,7 @@ type Server struct {
 	// moving is held by the one call that moves the clock.
 	moving chan struct{}
 
-	mu     sync.Mutex // guards everything below; every exported method locks, calls one part, unlocks
+	mu     sync.Mutex // guards everything below; exported methods lock, call one part, unlock
 	timers timers
 	apps   directory
 	book   book
@@ -141,7 +141,7 @@ func (s *Server) SaveApplication(a Application) error {
 
 // SetDialect sets the dialect of the application that has the token, from the next
 // answer on. A request that names no application (the bank list, a body that is no
-// JSON) is answered in the dialect of the first one, a token that nobody has in the
+// JSON) is answered in the dialect of the first one, an unknown token in the
 // default. The error is an [*Error].
 func (s *Server) SetDialect(token string, d Dialect) error {
 	s.mu.Lock()
@@ -151,7 +151,7 @@ func (s *Server) SetDialect(token string, d Dialect) error {
 
 // Transport reaches the server without a socket, under any address: give it to an
 // http.Client. It is made for testing/synctest, where a goroutine that waits for
-// a socket never counts as idle.
+// a socket never counts as blocked.
 //
 // It behaves as a connection would: httptrace reports the connection, so that a
 // client can tell a request that was sent from one that was not; a request whose
@@ -204,7 +204,7 @@ func (s *Server) Start() error {
 }
 
 // Close stops listening, cuts off the webhook attempts in flight and plans no
-// more. It returns when no goroutine of the server is left. What the server knows
+// more. It returns when no goroutine of the server is left. Its state
 // can still be read. Calling it again, or without Start, is fine; the error is
 // always nil.
 func (s *Server) Close() error {
@@ -228,7 +228,7 @@ func shutdown(server *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
 	if server.Shutdown(ctx) != nil {
-		_ = server.Close() // a client that holds its connection does not hold us
+		_ = server.Close() // a client that keeps its connection does not delay Close
 	}
 }
 

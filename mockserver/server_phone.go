@@ -19,11 +19,11 @@ func (s *Server) Notifications() []Notification {
 	return list
 }
 
-// SendNotification plays a bank and the phone: it words a deposit as the bank's app
+// SendNotification plays a bank and the phone: it describes a deposit as the bank's app
 // does, in one of its forms, and uploads it as the phone would, request log and
 // faults included. The same deposit sent twice counts twice, like two transfers.
 //
-// It returns what was uploaded and what became of it. The payer has 1 to 40
+// It returns the notification with its fate. The payer has 1 to 40
 // characters, the amount is at least 1; the package is one of the bank list. An
 // [*Error] says what was refused; any other error means that the response was lost.
 func (s *Server) SendNotification(bankPackage, payer string, amount int64) (Notification, error) {
@@ -45,8 +45,8 @@ func (s *Server) SendNotification(bankPackage, payer string, amount int64) (Noti
 }
 
 // Unmatched returns the deposits that wait for a person, oldest first, at most
-// [Config.MaxRequests]. When the oldest is dropped at that cap, the server's log says
-// so, of the first, the tenth, the hundredth and so on.
+// [Config.MaxRequests]. When the oldest is dropped at that cap, the server logs the
+// first drop, the tenth, the hundredth and so on.
 func (s *Server) Unmatched() []Unmatched {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,10 +59,9 @@ func (s *Server) Unmatched() []Unmatched {
 }
 
 // ResolveUnmatched gives an unmatched deposit to a payment, which goes to PROGRESS
-// as after [Server.Deposit]; what was paid is what the notification says, also if
-// another amount was due. An amount of 0 stands for that. It is an error when the
-// notification's amount is not readable, so that it must be given, and when another
-// one is given than the notification's.
+// as after [Server.Deposit]. The amount paid is the one in the notification, even if
+// another amount was due; pass 0 for it. Pass an amount only where the notification's
+// is not readable: another amount than the notification's is an error.
 //
 // id is [Notification.ID], and the payment may be of any application. The error is
 // an [*Error]: [CodeUnmatchedNotFound], [CodeInvalidParameter], or one of

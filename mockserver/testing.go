@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// The checks below are for the end of a test. Each is true when it holds; otherwise
-// it reports a failure that tells what happened to the payment, and the test goes on.
+// The checks below are for the end of a test. Each returns true when it holds; otherwise
+// it reports a failure with the payment's timeline, and the test goes on.
 // They do not wait: call Advance(0) first where a webhook may be in flight.
 
-// CheckStatus wants the payment to have the status.
+// CheckStatus asserts that the payment has the status.
 func (s *Server) CheckStatus(t TB, payToken string, want Status) bool {
 	t.Helper()
 	p, ok := checked(s, t, payToken)
@@ -20,9 +20,9 @@ func (s *Server) CheckStatus(t TB, payToken string, want Status) bool {
 	return ok
 }
 
-// CheckCompletedOnce wants the record of the payment to have been handed out as newly
-// completed exactly once, by a poll or a confirmation: never means that the merchant
-// missed the payment, more than once that it may have granted it twice.
+// CheckCompletedOnce asserts that the record of the payment was handed out as newly
+// completed exactly once, by a poll or a confirmation. Never means that the merchant
+// missed the payment; more than once, that the merchant may have fulfilled it twice.
 func (s *Server) CheckCompletedOnce(t TB, payToken string) bool {
 	t.Helper()
 	p, ok := checked(s, t, payToken)
@@ -33,7 +33,7 @@ func (s *Server) CheckCompletedOnce(t TB, payToken string) bool {
 	return ok
 }
 
-// CheckDelivered wants the webhook of the payment to be delivered.
+// CheckDelivered asserts that the webhook of the payment was delivered.
 func (s *Server) CheckDelivered(t TB, payToken string) bool {
 	t.Helper()
 	if _, ok := checked(s, t, payToken); !ok {
@@ -55,8 +55,8 @@ func (s *Server) CheckDelivered(t TB, payToken string) bool {
 // maxOffenders is how many payments CheckNothingWaiting describes.
 const maxOffenders = 5
 
-// CheckNothingWaiting wants every paid payment of every application to be COMPLETE, and
-// no webhook delivery to be pending or failed.
+// CheckNothingWaiting asserts that every paid payment of every application is COMPLETE,
+// and that no webhook delivery is pending or failed.
 func (s *Server) CheckNothingWaiting(t TB) bool {
 	t.Helper()
 	var waiting []string
@@ -118,8 +118,7 @@ func story(s *Server, payToken string) string {
 }
 
 // TB is what [RunT] and the checks, such as [Server.CheckDelivered], need of a test:
-// *testing.T, *testing.B and *testing.F have it, and so have the tests of other
-// frameworks.
+// *testing.T, *testing.B, *testing.F and the tests of other frameworks implement it.
 type TB interface {
 	// Helper marks the caller as a helper of the test.
 	Helper()

@@ -17,7 +17,7 @@ const (
 	EventPayer EventKind = "payer"
 	// EventDeposit: a deposit was recognised.
 	EventDeposit EventKind = "deposit"
-	// EventWebhook: a webhook attempt ended, or was not needed any more.
+	// EventWebhook: a webhook attempt ended, or was no longer needed.
 	EventWebhook EventKind = "webhook"
 	// EventResend: a resend was asked for.
 	EventResend EventKind = "resend"
@@ -27,7 +27,7 @@ const (
 	EventConfirmed EventKind = "confirmed"
 	// EventExpired: nobody paid in time.
 	EventExpired EventKind = "expired"
-	// EventCut stands for events that were left out.
+	// EventCut takes the place of events that were left out.
 	EventCut EventKind = "cut"
 )
 

@@ -90,7 +90,7 @@ func (d transport) dial(req *http.Request) error {
 	return nil
 }
 
-// incomingRequest is req as a server would read it from a connection.
+// incomingRequest is req as a server reads it from a connection.
 func incomingRequest(ctx context.Context, req *http.Request, body io.ReadCloser) *http.Request {
 	in := (&http.Request{
 		Method: req.Method, URL: req.URL, Host: req.Host, Header: maps.Clone(req.Header),

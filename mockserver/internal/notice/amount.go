@@ -42,7 +42,7 @@ const (
 	strange // money, but not to be read: another currency, a minus, 1,2345원
 )
 
-// weigh tells what the number at i is.
+// weigh classifies the number at i.
 func (r *reader) weigh(i int) (int64, role) {
 	t := &r.tokens[i]
 	before, after := r.token(i-1), r.token(i+1)
@@ -80,7 +80,7 @@ func (r *reader) weigh(i int) (int64, role) {
 
 var wonWords = set("원 원이 원을 원의 won krw")
 
-// label is the word that stands in front of a number, behind nothing but signs,
+// label is the word in front of a number, with nothing but signs between,
 // spaces and at most one end of a line.
 func (r *reader) label(i int) string {
 	lines := 0

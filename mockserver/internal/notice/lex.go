@@ -58,7 +58,7 @@ func (l *lexer) peek(n int) rune {
 	return 0
 }
 
-// step moves behind the next token and tells its kind.
+// step moves behind the next token and returns its kind.
 func (l *lexer) step() kind {
 	switch r := l.in[l.at]; {
 	case r == '\n':
@@ -101,7 +101,7 @@ func (l *lexer) masked() kind {
 	return code
 }
 
-// word reads letters with what may stand inside a name: asterisks, and between
+// word reads letters with what may be inside a name: asterisks, and between
 // Latin letters the signs of J.P., AT&T or O'Neil.
 func (l *lexer) word() kind {
 	for l.at < len(l.in) {

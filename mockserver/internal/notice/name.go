@@ -9,7 +9,7 @@ import (
 // maxName is the longest name, in characters.
 const maxName = 40
 
-// mask stands for one hidden character of a name in a notification: 김*수.
+// mask replaces one hidden character of a name in a notification: 김*수.
 const mask = '*'
 
 // Key is the form in which names are compared: without spaces, in lower case, with

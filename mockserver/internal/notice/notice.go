@@ -28,7 +28,7 @@ type Notice struct {
 	Payer string
 }
 
-// Read tells what a notification says. Amount and Payer are set for a [Deposit]
+// Read returns what a notification says. Amount and Payer are set for a [Deposit]
 // only. The time is linear in the length of the texts.
 func Read(n Notification) Notice {
 	folded, ok := fold(n.Title + "\n" + n.Subtitle + "\n" + n.Text)

@@ -14,7 +14,7 @@ type phrase struct {
 type weight uint8
 
 const (
-	dropped weight = iota // surely somebody else, or an account
+	dropped weight = iota // surely another person, or an account
 	weak                  // left over
 	strong                // named as the payer
 )
@@ -163,7 +163,7 @@ func (r *reader) continues(first, i int) bool {
 
 var company = set("co ltd inc corp llc plc")
 
-// hasEnding reports whether something stands before one of the endings.
+// hasEnding reports whether something comes before one of the endings.
 func hasEnding(text string, endings []string) bool {
 	for _, end := range endings {
 		if rest, ok := strings.CutSuffix(text, end); ok && rest != "" && strings.HasPrefix(end, "님") {
@@ -174,7 +174,7 @@ func hasEnding(text string, endings []string) bool {
 }
 
 // particle takes off what Korean puts behind a name, in the word itself or in the
-// next one, and tells what it makes of the name.
+// next one, and returns what it makes of the name.
 func (r *reader) particle(name string, next int) (string, weight) {
 	given := dropped
 	if r.received {

@@ -14,7 +14,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// channels stand before 입금 and tell how the money came: 전자금융입금.
+// channels come before 입금 and say how the money came: 전자금융입금.
 var channels = strings.Fields(`전자금융 타행건별 타행 당행 타사 인터넷 폰뱅킹 텔레뱅킹 인터넷뱅킹 모바일뱅킹 모바일 스마트 스마트폰
 	오픈뱅킹 오픈 펌뱅킹 대체 이체 자동이체 타행이체 즉시이체 급여 현금 무통장 창구 자동화기기 간편 건별 대량 일반 계좌 원화 통장
 	cms atm cd fb fbs bz 뱅킹 이자 결산`)
@@ -30,11 +30,11 @@ var beside = set(`입금자 입금자명 입금인 입금인명 입금계좌 입
 // received are the starts of verbs that state a deposit by themselves.
 var received = []string{"받았", "받으셨"}
 
-// sent are the words of a transfer. Whose it is, the sentence tells: 홍길동님이
+// sent are the words of a transfer. The sentence says whose it is: 홍길동님이
 // 보냈어요 is a deposit, 홍길동님에게 보냈어요 is not.
 var sent = []string{"보냈", "보내셨", "송금", "이체"}
 
-// spent are words of a withdrawal, besides all that hold 출금. They must stand
+// spent are words of a withdrawal, besides all that contain 출금. They must be
 // alone or with a verb: 최승인 is a person.
 var spent = []string{
 	"지급", "인출", "결제", "승인", "사용", "납부", "자동이체", "일시불", "할부", "체크카드", "신용카드", "카드승인", "체크카드승인",
@@ -53,34 +53,34 @@ var offers = set(`정정 정정되었습니다 정정됨 광고 이벤트 혜택
 	우대금리 금리 연금리 추첨 경품 무료 적립 신청하면 신청하세요 신청 보이스피싱 사기 주의하세요 누적 합계 까지 까지만 부탁드립니다
 	부탁드려요 바랍니다 해주세요 해주십시오 해보세요 하세요 하십시오 주세요 이번달 이번주 건수`)
 
-// conditions stand behind 입금 as a word of their own and make it no deposit.
+// conditions follow 입금 as a word of their own; then it is no deposit.
 var conditions = set(`하면 하시면 하시고 하고 시 시에 경우 후 후에 전 전에 전까지 할 하실 한 만`)
 
 // units are the Korean powers of ten. Banks write digits, adverts write 100만원.
 const units = "만천백십억조"
 
-// counters stand behind numbers that are no money: 7월 15일, 3건, 5%.
+// counters follow numbers that are no money: 7월 15일, 3건, 5%.
 var counters = set(`년 월 일 시 분 초 회 회차 개 건 명 차 번 호 점 위 배 인 개월 일자 시간 일에 건의`)
 
 // foreign are the marks of money that is not won.
 var foreign = set(`usd eur jpy cny gbp aud cad hkd sgd chf thb vnd 달러 달러가 달러를 불 유로 유로가 유로를 엔 엔이 엔을 엔화 엔화가 위안 위안이 위안화 파운드 btc eth`)
 
-// aside are words in front of a number that is not what was paid.
+// aside are words in front of a number that is not the amount paid.
 var aside = set(`잔액 잔액은 잔고 통장잔액 계좌잔액 거래후잔액 거래후 현재잔액 출금가능 출금가능금액 출금가능액 지급가능액 지급가능금액 가능금액
 	이체가능금액 사용가능금액 예금잔액 총잔액 합산잔액 현잔액 잔 balance bal 수수료 이체수수료 거래수수료 송금수수료 한도 한도잔액 이자 세금 원천세 할인 미수`)
 
-// sums are words in front of a number that is what was paid.
+// sums are words in front of a number that is the amount paid.
 var sums = set(`금액 거래금액 입금액 입금금액 이체금액 받은금액 amount 금액은 입금액은`)
 
 // senders are labels in front of the payer.
 var senders = set(`입금자 입금자명 입금인 입금인명 보낸분 보낸이 보낸사람 보내는분 보내신분 보내는사람 보내는이 의뢰인 의뢰인명 송금인 송금인명
 	이체인 적요 내용 거래내용 입금내용 입금적요 기재내용 통장표시 표시내용 받는통장표시 받는분통장표시 보낸분성명 상대방 거래처 from sender`)
 
-// owners are labels in front of somebody who did not pay.
+// owners are labels in front of a person who did not pay.
 var owners = set(`예금주 예금주명 받는분 받는이 받는사람 받으시는분 수취인 수취인명 고객명 계좌명 계좌별칭 별칭 보낸은행 보내신은행 입금은행 은행명
 	지점 지점명 거래점 취급점 메모 입금메모 받는은행 to`)
 
-// sentBy and others are what stands behind the name of the payer, and behind that
+// sentBy and others are what follows the name of the payer, and that
 // of anybody else. givenTo is the payer's when something was received: 홍길동님에게
 // 받았어요.
 var (
@@ -108,7 +108,7 @@ var particles = set("이 가 을 를 은 는 의 와 과 도 로 으로 에 에�
 // weekdays are no names in brackets: 07/15(월).
 var weekdays = set("월 화 수 목 금 토 일")
 
-// endings end words that are no names, whatever stands before.
+// endings end words that are no names, whatever comes before.
 var endings = []string{
 	"은행", "뱅크", "뱅킹", "통장", "통장으로", "통장에", "계좌", "계좌로", "계좌에", "예금", "적금", "예금에", "알림", "발신", "습니다", "니다", "세요",
 	"어요", "아요", "해요", "십시오", "잔액", "금고", "스타알림", "통장에서", "계좌에서", "은행에서", "뱅크에서", "지점", "영업점",
