@@ -56,7 +56,7 @@ func TestPollIsFirstInFirstOutByDeposit(t *testing.T) {
 	}
 	confirm(t, s, a)
 	assert.Contains(t, poll(t, s), c)
-	assert.Contains(t, poll(t, s), b, "what was confirmed is not polled")
+	assert.Contains(t, poll(t, s), b, "a confirmed payment is not polled")
 	wantError(t, mockserver.CodeNoProcessedPayment, poll(t, s))
 }
 
@@ -84,7 +84,7 @@ func TestConfirmAfterPollAnswersTheSameRecord(t *testing.T) {
 	assert.Equal(t, polled, confirm(t, s, id))
 }
 
-func TestApplicationsAreApart(t *testing.T) {
+func TestApplicationsAreIsolated(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, func(c *mockserver.Config) {
 		c.Applications = []mockserver.Application{{Token: "test_a"}, {Token: "test_b"}}
@@ -134,7 +134,7 @@ func TestDepositRules(t *testing.T) {
 
 	p, err = s.Deposit(fixed, mockserver.Deposit{Amount: 9999})
 	require.NoError(t, err)
-	assert.Equal(t, int64(9999), p.PaidAmount, "what was paid counts, not the price")
+	assert.Equal(t, int64(9999), p.PaidAmount, "the amount paid counts, not the price")
 	poll(t, s)
 	poll(t, s)
 	_, err = s.Deposit(fixed, mockserver.Deposit{})

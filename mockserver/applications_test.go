@@ -77,7 +77,7 @@ func TestSaveApplicationRefuses(t *testing.T) {
 	require.NoError(t, s.SaveApplication(mockserver.Application{Token: "test_demo", Name: "at the cap"}), "those that are there can be changed")
 }
 
-// A token that came after the start is as radioactive as any other.
+// A token that came after the start is as secret as any other.
 func TestTokensOfSavedApplicationsAreNotShown(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)

@@ -21,7 +21,7 @@ func await(t *testing.T, s *mockserver.Server, seen uint64) uint64 {
 	return generation
 }
 
-func TestEveryChangeIsTold(t *testing.T) {
+func TestEveryChangeIsNoted(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(answers(500)))
 	var id string
@@ -57,7 +57,7 @@ func TestAwaitChange(t *testing.T) {
 		s, err := mockserver.New(mockserver.Config{Clock: mockserver.NewStoppedClock(start)})
 		require.NoError(t, err)
 		now := s.Generation()
-		assert.Equal(t, now, await(t, s, now-1), "what was missed is told at once")
+		assert.Equal(t, now, await(t, s, now-1), "a missed change is reported at once")
 
 		var told sync.WaitGroup
 		heard := make([]uint64, 3)

@@ -31,7 +31,7 @@ func TestGivePayer(t *testing.T) {
 	assert.Equal(t, int64(80), p.AmountDue())
 
 	p, err = s.Deposit(free, mockserver.Deposit{})
-	require.NoError(t, err, "what the payer said is what is due")
+	require.NoError(t, err, "the amount that the payer gave is due")
 	assert.Equal(t, int64(80), p.PaidAmount)
 	assert.Equal(t, "Lee", p.Payer)
 	p, err = s.Deposit(fixed, mockserver.Deposit{Payer: "Choi"})

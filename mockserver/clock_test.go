@@ -53,7 +53,7 @@ func TestAcceleratedSchedule(t *testing.T) {
 	})
 }
 
-// Advance adds to a clock that runs, and the waits that are left grow shorter.
+// Advance adds to a clock that runs, and shortens the waits that are left.
 func TestAdvanceOnAnAcceleratedClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAcceleratedClocks(t *testing.T) {
 		far := s.Now()
 		<-time.After(1000 * time.Hour)
 		assert.True(t, far.Equal(begin.Add(time.Minute).Add(100*365*24*time.Hour)), "%v", far)
-		assert.Equal(t, far, s.Now(), "at the end of its 100 years it stands")
+		assert.Equal(t, far, s.Now(), "a clock stops after 100 years")
 		s.Advance(200 * 365 * 24 * time.Hour)
 		assert.Equal(t, far.Add(100*365*24*time.Hour), s.Now())
 	})

@@ -75,7 +75,7 @@ func TestParseDialectRefuses(t *testing.T) {
 	wantCode(t, mockserver.CodeInvalidToken, stopped(t).SetDialect("test_nobody", mockserver.Dialect{}))
 }
 
-// words is what a dialect makes of each answer; ID stands for the payment's id.
+// words is what a dialect makes of each answer; ID replaces the payment's id.
 type words struct{ record, confirmed, created, empty, refused, list string }
 
 const (

@@ -11,7 +11,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// exampleT stands for the *testing.T of a test.
+// exampleT takes the place of the *testing.T of a test.
 type exampleT struct{ cleanups []func() }
 
 func (*exampleT) Helper()                   {}
@@ -64,7 +64,7 @@ type silentT struct{ *exampleT }
 
 func (silentT) Errorf(string, ...any) {}
 
-// A test that lists what may go wrong: operations, kinds, what is set, what it did.
+// A test that lists faults: operations, kinds, the faults that are set, and their log.
 func ExampleServer_SetFaults() {
 	mock, err := mockserver.New(mockserver.Config{})
 	must(err)

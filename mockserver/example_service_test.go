@@ -64,7 +64,7 @@ func ExampleServer_SetDialect() {
 	// errors=object,status=4xx: 404 {"error":{"code":"NO_PROCESSED_PAYMENT","m
 }
 
-// The customer says who will pay, and the bank's app tells the phone of the deposit.
+// The customer says who will pay, and the bank's app reports the deposit to the phone.
 // The server reads that and finds the payment.
 func ExampleServer_SendNotification() {
 	mock, err := mockserver.New(mockserver.Config{})

@@ -54,7 +54,7 @@ func Example() {
 	// Output: player-7 COMPLETE 10000 2025-03-01T12:00:00Z
 }
 
-// A receiver that is down for a while gets its webhook by and by, without the
+// A receiver that is down for a while gets its webhook later, without the
 // test waiting for it.
 func ExampleServer_Advance() {
 	down := roundTripFunc(func(r *http.Request) (*http.Response, error) {

@@ -71,7 +71,7 @@ func TestAnswerFaults(t *testing.T) {
 		fault  mockserver.Fault
 		done   bool
 		status int
-		body   string // RECORD stands for the service's answer
+		body   string // RECORD replaces the service's answer
 		err    error
 	}{
 		{mockserver.Fault{Kind: "drop-before"}, false, 0, noAnswer, io.EOF},
@@ -148,8 +148,7 @@ func TestAnswerFaults(t *testing.T) {
 	}
 }
 
-// A body that is empty cannot be cut, halved or dripped; the fault does what comes
-// nearest.
+// An empty body cannot be cut, halved or dripped; the fault does the closest thing.
 func TestFaultsOfAnEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]map[string]got{
@@ -175,8 +174,7 @@ func TestFaultsOfAnEmptyAnswer(t *testing.T) {
 	}
 }
 
-// TestFaultsOfEveryOperation: each operation is known by its name, and a refused call
-// counts as one.
+// TestFaultsOfEveryOperation: each operation has its name, and a refused call counts too.
 func TestFaultsOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
@@ -201,7 +199,7 @@ func TestFaultsOfEveryOperation(t *testing.T) {
 	assert.Len(t, mockserver.FaultOperations(), 8, "these and webhook")
 }
 
-func TestWhichCalls(t *testing.T) {
+func TestRulesChooseCalls(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]mockserver.Fault{
 		"x.........": {Nth: 1},
@@ -240,7 +238,7 @@ func TestWhichCalls(t *testing.T) {
 	assert.Zero(t, s.Faults())
 }
 
-func TestFaultsAreRefusedWhenWritten(t *testing.T) {
+func TestInvalidFaultsAreRefused(t *testing.T) {
 	t.Parallel()
 	const next = "next"
 	s := stopped(t)
@@ -278,7 +276,7 @@ func TestFaultsAreRefusedWhenWritten(t *testing.T) {
 		wantCode(t, mockserver.CodeInvalidParameter, err)
 		assert.ErrorContains(t, err, want)
 	}
-	assert.Zero(t, s.Faults(), "what was refused changed nothing")
+	assert.Zero(t, s.Faults(), "a refused fault changes nothing")
 	assert.Nil(t, mockserver.FaultKinds("x"))
 	many := make([]mockserver.Fault, 1000)
 	for i := range many {
@@ -326,7 +324,7 @@ func TestDelayedAnswers(t *testing.T) {
 			assert.Contains(t, seen.body, s.Payments()[2*i+1].ID)
 			assert.Equal(t, 20*time.Second, took, f.Kind)
 		}
-		assert.Equal(t, start, s.Now(), "the mock's clock stands still")
+		assert.Equal(t, start, s.Now(), "the mock's clock does not move")
 	})
 }
 
@@ -359,9 +357,9 @@ func TestCloseCutsDelaysShort(t *testing.T) {
 	}
 }
 
-// TestDripKeepsItsTime: a machine that takes long over each of many bytes does not make
+// TestDripTakesItsDelay: a machine that takes long over each of many bytes does not make
 // the whole last longer than was said.
-func TestDripKeepsItsTime(t *testing.T) {
+func TestDripTakesItsDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := stopped(t)
@@ -383,7 +381,7 @@ func (tardyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A handler of the server under somebody else's writer still ends the connection.
+// The handler ends the connection under a ResponseWriter that cannot hijack.
 func TestDropWithoutAHijacker(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)

@@ -52,9 +52,9 @@ func storm(t *testing.T, f mockserver.Faults, n, workers int) *mockserver.Server
 	return s
 }
 
-// TestSeededFaultsAreTheSameAgain: the log depends on the seed and on the numbers of
+// TestSeededFaultsAreReproducible: the log depends on the seed and on the numbers of
 // the calls, not on what runs at once.
-func TestSeededFaultsAreTheSameAgain(t *testing.T) {
+func TestSeededFaultsAreReproducible(t *testing.T) {
 	t.Parallel()
 	f := mockserver.Faults{Seed: 42, Rate: 0.3, MaxDelay: time.Microsecond}
 	const n = 100
@@ -179,8 +179,8 @@ func TestFaultsOverTheControlAPI(t *testing.T) {
 	assert.JSONEq(t, `{"rules":[],"log":[]}`, control("DELETE", "", 200))
 }
 
-// TestFaultsAsAFile: what the control API shows can be kept and set again.
-func TestFaultsAsAFile(t *testing.T) {
+// TestFaultsRoundTripAsJSON: the answer of the control API can be stored and set again.
+func TestFaultsRoundTripAsJSON(t *testing.T) {
 	t.Parallel()
 	f := mockserver.Faults{
 		Rules: []mockserver.Fault{

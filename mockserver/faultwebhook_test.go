@@ -11,7 +11,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// arrivals tells what a receiver without a socket gets, and when by the mock's clock.
+// arrivals records what a receiver without a socket gets, and when by the mock's clock.
 type arrivals struct {
 	s     *mockserver.Server
 	came  chan arrival
@@ -96,7 +96,7 @@ func TestDelayedWebhook(t *testing.T) {
 	s.Advance(6 * time.Second)
 	assert.Empty(t, a.list())
 	assert.Equal(t, mockserver.DeliveryPending, onlyDelivery(t, s).Status)
-	poll(t, s) // the payment is COMPLETE now, and the webhook is under way all the same
+	poll(t, s) // the payment is COMPLETE now, and the webhook is still in flight
 	s.Advance(time.Hour)
 	assert.Equal(t, []arrival{{about(id), "0", 7 * time.Second}}, a.list())
 	d := onlyDelivery(t, s)
@@ -109,7 +109,7 @@ func TestDelayedWebhook(t *testing.T) {
 
 // A webhook that takes longer than the service waits counts as failed, is sent again,
 // and arrives after its successor.
-func TestWebhookDelayedBeyondItsTimeOut(t *testing.T) {
+func TestWebhookDelayedBeyondItsTimeout(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "delay", Delay: time.Minute, Nth: 1})
 	id := create(t, s, "")
@@ -142,7 +142,7 @@ func TestReorderedWebhooks(t *testing.T) {
 	}
 }
 
-func TestReorderOfEveryWebhookChangesPairs(t *testing.T) {
+func TestReorderSwapsPairs(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "reorder"})
 	var ids []string
@@ -172,8 +172,8 @@ func TestWebhookToADeadURI(t *testing.T) {
 	assert.Equal(t, []arrival{{about(id), "1", 5 * time.Second}}, a.list())
 }
 
-// The receiver took it, the service never hears of that: it sends it again.
-func TestAnswerToAWebhookIsLost(t *testing.T) {
+// The service retries a webhook whose response it never got.
+func TestWebhookResponseIsLost(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "drop-after", First: 2})
 	id := create(t, s, "")
@@ -185,8 +185,8 @@ func TestAnswerToAWebhookIsLost(t *testing.T) {
 	assert.Equal(t, mockserver.DeliveryDelivered, d.Status)
 }
 
-// Whatever is held back when the server closes is never sent, and leaves no goroutine.
-func TestCloseWithWebhooksHeldBack(t *testing.T) {
+// A webhook held back when the server closes is never sent, and leaves no goroutine.
+func TestCloseDropsHeldWebhooks(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "reorder", Nth: 1}, mockserver.Fault{Kind: "delay", Delay: time.Second, Nth: 3},
 		mockserver.Fault{Kind: "duplicate", Delay: time.Second, Nth: 4})

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(closing{m})
 }
 
-// stopped is a server without a socket whose clock stands still.
+// stopped is a server without a socket whose clock moves only by hand.
 func stopped(t *testing.T, change ...func(*mockserver.Config)) *mockserver.Server {
 	t.Helper()
 	cfg := mockserver.Config{Clock: mockserver.NewStoppedClock(start)}
@@ -149,7 +149,7 @@ func answers(status int) hook {
 	return func(*http.Request, string) (int, error) { return status, nil }
 }
 
-// hangs is a hook that never answers; each attempt is told on the channel.
+// hangs is a hook that never answers; each attempt is reported on the channel.
 func hangs(begun chan<- string) hook {
 	return func(r *http.Request, _ string) (int, error) {
 		begun <- r.Header.Get("X-Retry-Count")

@@ -80,8 +80,8 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// TestPayersCount: the name of a payer is a text like any other.
-func TestPayersCount(t *testing.T) {
+// TestPayerNamesCountTowardTheCap: the name of a payer is a text like any other.
+func TestPayerNamesCountTowardTheCap(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	long := strings.Repeat("x", 100<<20)
@@ -98,7 +98,7 @@ func TestPayersCount(t *testing.T) {
 	deposit(t, s, ids[2], 1)
 }
 
-// TestEmptyPollIsCheap: merchants poll all day, and nearly always in vain. The time is
+// TestEmptyPollIsCheap: merchants poll all day, nearly always without a result. The time is
 // measured by the benchmark; what is allocated is the same on every machine: the call.
 func TestEmptyPollIsCheap(t *testing.T) { //nolint:paralleltest // other tests allocate, too
 	s, err := mockserver.New(mockserver.Config{MaxRequests: 10})
@@ -120,7 +120,7 @@ func BenchmarkEmptyPoll(b *testing.B) {
 	require.NoError(b, s.Close())
 }
 
-// emptyPoll polls as over a connection, at which nobody listens.
+// emptyPoll polls with a writer that discards the response.
 func emptyPoll(t testing.TB, s *mockserver.Server) func() {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:8080/callback/rest?token="+s.Token(), nil)

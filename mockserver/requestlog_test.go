@@ -12,7 +12,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// lastLogged is everything that the log tells about the last request.
+// lastLogged is everything that the log holds about the last request.
 func lastLogged(t *testing.T, s *mockserver.Server) string {
 	t.Helper()
 	list := s.Requests()

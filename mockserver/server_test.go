@@ -47,7 +47,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-func TestAllowRemoteIsLoud(t *testing.T) {
+func TestAllowRemoteLogsAWarning(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := mockserver.RunT(t, mockserver.Config{
@@ -115,7 +115,7 @@ func (r *recordingTB) Fatalf(format string, a ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, a...))
 }
 
-func TestRunTReportsWhatIsWrong(t *testing.T) {
+func TestRunTReportsErrors(t *testing.T) {
 	t.Parallel()
 	var tb recordingTB
 	assert.Nil(t, mockserver.RunT(&tb, mockserver.Config{}, mockserver.Config{}))
@@ -164,7 +164,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	assert.False(t, more)
 	s.Advance(time.Hour)
 	wantCode(t, mockserver.CodeServerClosed, s.Start())
-	assert.Len(t, s.Payments(), 2, "what it knows can still be read")
+	assert.Len(t, s.Payments(), 2, "its state can still be read")
 	_, err = http.Get(s.URL() + "/mobile/banks")
 	require.Error(t, err)
 }

@@ -63,7 +63,7 @@ func TestTimeline(t *testing.T) {
 	wantCode(t, mockserver.CodePaymentNotFound, err)
 }
 
-func TestTimelineTellsOfTheSuppressedAttempt(t *testing.T) {
+func TestTimelineRecordsSuppressedAttempt(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(answers(500)))
 	id := create(t, s, "")
@@ -123,7 +123,7 @@ func TestDeliverNow(t *testing.T) {
 	require.NoError(t, s.DeliverNow(id))
 	s.Advance(0)
 	assert.Len(t, r.all(), 2)
-	assert.Equal(t, start, s.Now(), "the clock stands still")
+	assert.Equal(t, start, s.Now(), "the clock does not move")
 	d := onlyDelivery(t, s)
 	assert.Equal(t, mockserver.Attempt{
 		PaymentID: id, WebhookID: d.WebhookID, URL: r.url, RetryCount: 1,

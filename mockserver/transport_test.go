@@ -28,7 +28,7 @@ func traced(ctx context.Context, got *int) context.Context {
 	})
 }
 
-func TestTransportTellsSentFromUnsent(t *testing.T) {
+func TestTransportDistinguishesSentFromUnsent(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	deposit(t, s, create(t, s, ""), 1)
@@ -40,7 +40,7 @@ func TestTransportTellsSentFromUnsent(t *testing.T) {
 	_, err = s.Transport().RoundTrip(req)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, sent)
-	assert.Equal(t, mockserver.StatusProgress, s.Payments()[0].Status, "what was not sent changed nothing")
+	assert.Equal(t, mockserver.StatusProgress, s.Payments()[0].Status, "a request that was not sent changes nothing")
 
 	resp, err := s.Transport().RoundTrip(req.WithContext(traced(t.Context(), &sent)))
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func (b stuck) Close() error {
 	return nil
 }
 
-func TestTransportHonoursCancellationWhileSending(t *testing.T) {
+func TestTransportHonorsCancellationWhileSending(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	cause := errors.New("enough")
@@ -174,7 +174,7 @@ func TestSynctestRunsTheRealClock(t *testing.T) {
 	})
 }
 
-func TestSynctestTimeOutOnTheRealClock(t *testing.T) {
+func TestSynctestTimeoutOnTheRealClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan string, 20)

@@ -13,7 +13,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-func TestResolveMakesItADepositOfWhatWasPaid(t *testing.T) {
+func TestResolvePaysTheNotifiedAmount(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	id := waiting(t, s, "이영희", 500, 0)
@@ -22,14 +22,14 @@ func TestResolveMakesItADepositOfWhatWasPaid(t *testing.T) {
 
 	_, err := s.ResolveUnmatched(got.DepositID, id, 500)
 	wantCode(t, mockserver.CodeInvalidParameter, err)
-	assert.ErrorContains(t, err, "400", "the bank has said what was paid")
+	assert.ErrorContains(t, err, "400", "the bank has reported the amount")
 	_, err = s.ResolveUnmatched(got.DepositID, id, -400)
 	wantCode(t, mockserver.CodeInvalidParameter, err)
 	_, err = s.ResolveUnmatched(got.DepositID, "nobody", 0)
 	wantCode(t, mockserver.CodePaymentNotFound, err)
 	_, err = s.ResolveUnmatched("nothing", id, 0)
 	wantCode(t, mockserver.CodeUnmatchedNotFound, err)
-	require.Len(t, s.Unmatched(), 1, "what was refused stays")
+	require.Len(t, s.Unmatched(), 1, "a refused deposit stays")
 	require.Equal(t, mockserver.ResultUnmatched, s.Notifications()[0].Result)
 
 	p, err := s.ResolveUnmatched(got.DepositID, id, 0)
@@ -45,10 +45,10 @@ func TestResolveMakesItADepositOfWhatWasPaid(t *testing.T) {
 	assert.Contains(t, poll(t, s), `"paid_amount":400`)
 }
 
-func TestResolveWithAnAmountThatIsNotReadable(t *testing.T) {
+func TestResolveNeedsUnreadableAmount(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
-	id := create(t, s, `"amount":500`) // nobody said who pays: a person may still assign it
+	id := create(t, s, `"amount":500`) // without a payer: a person may still assign it
 	got := upload(t, s, "입금 400원", "이*희 300원")
 	_, err := s.ResolveUnmatched(got.DepositID, id, 0)
 	wantCode(t, mockserver.CodeInvalidParameter, err)
@@ -75,7 +75,7 @@ func TestDismiss(t *testing.T) {
 	assert.Equal(t, mockserver.ResultDismissed, s.Notifications()[0].Result)
 }
 
-func TestTheOldestUnmatchedIsDroppedAtTheCapAndSaidSo(t *testing.T) {
+func TestOldestUnmatchedIsDroppedAndLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := stopped(t, func(c *mockserver.Config) { c.MaxRequests, c.Logger = 2, slog.New(slog.NewTextHandler(&log, nil)) })
@@ -94,17 +94,17 @@ func TestTheOldestUnmatchedIsDroppedAtTheCapAndSaidSo(t *testing.T) {
 	assert.Contains(t, log.String(), first.DepositID)
 	assert.Contains(t, control(t, s, 200, "GET", "/unmatched", ""), `"dropped":1`)
 
-	// The notification itself is forgotten; what it said is not.
+	// The notification itself was dropped; the unmatched deposit was not.
 	p, err := s.ResolveUnmatched(second.DepositID, create(t, s, ""), 0)
 	require.NoError(t, err)
 	assert.Equal(t, int64(2), p.PaidAmount)
 
-	// Anyone who never looks at the list has a short log all the same.
+	// The log stays short for a list that is never read.
 	for n := range 100 {
 		upload(t, s, fmt.Sprintf("입금 %d원", 10+n), "가나")
 	}
 	assert.Contains(t, control(t, s, 200, "GET", "/unmatched", ""), `"dropped":100`)
-	assert.Equal(t, 3, strings.Count(log.String(), "\n"), "the first, the tenth and the hundredth are told")
+	assert.Equal(t, 3, strings.Count(log.String(), "\n"), "the first, the tenth and the hundredth are logged")
 	assert.Contains(t, log.String(), "dropped=100")
 }
 

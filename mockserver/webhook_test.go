@@ -163,7 +163,7 @@ func TestResendOfAFailedDeliveryIsAFreshRun(t *testing.T) {
 	assert.Len(t, onlyDelivery(t, s).Attempts, 13)
 }
 
-func TestResendReplacesTheRunUnderWay(t *testing.T) {
+func TestResendReplacesCurrentRun(t *testing.T) {
 	t.Parallel()
 	begun := make(chan string, 20)
 	s := stopped(t, withHook(hangs(begun)), patience(time.Millisecond))
@@ -197,7 +197,7 @@ func TestResendDropsThePlannedRetry(t *testing.T) {
 	assert.Equal(t, 6*time.Second, got[2].at.Sub(start), "5 s after the failure of the resend")
 }
 
-func TestAnAttemptInFlightDoesNotUndoAResend(t *testing.T) {
+func TestAttemptInFlightDoesNotUndoResend(t *testing.T) {
 	t.Parallel()
 	begun := make(chan string, 20)
 	s := stopped(t, withHook(hangs(begun)), patience(time.Millisecond))

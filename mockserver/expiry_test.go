@@ -59,7 +59,7 @@ func TestExpiryIsExact(t *testing.T) {
 	require.ErrorContains(t, err, "Config.Lifetime")
 }
 
-func TestPaymentsLiveForEverByDefault(t *testing.T) {
+func TestPaymentsDoNotExpireByDefault(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	id := create(t, s, `"amount":1`)
@@ -86,7 +86,7 @@ func TestLateDeposit(t *testing.T) {
 	wantCode(t, mockserver.CodePaymentAlreadyPaid, err)
 }
 
-func TestExpiryIsNoWebhookAttempt(t *testing.T) {
+func TestExpiryIsNotAnAttempt(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, anHour, withHook(answers(500)))
 	create(t, s, `"amount":1`)
@@ -109,7 +109,7 @@ func TestExpiryIsNoWebhookAttempt(t *testing.T) {
 	statusIs(t, s, s.Payments()[0].ID, mockserver.StatusExpired)
 }
 
-// Nobody looks at the server, and yet a page that waits hears of the expiry.
+// A page that waits hears of the expiry without any other request.
 func TestExpiryOnTheRealClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestExpiryOnTheRealClock(t *testing.T) {
 		require.NoError(t, s.Close())
 		<-time.After(3 * time.Hour)
 		assert.Equal(t, mockserver.StatusExpired, s.Payments()[2].Status, "no clock runs, but who looks sees it")
-		events := timeline(t, s, third) // noticed late, and told as it was
+		events := timeline(t, s, third) // noticed late, recorded with its own time
 		assert.Equal(t, time.Hour, events[1].At.Sub(events[0].At))
 	})
 }

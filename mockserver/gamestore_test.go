@@ -101,7 +101,7 @@ func TestBuy(t *testing.T) {
 	require.NoError(t, err)
 	deposit(t, s, p.ID, 300)
 	s.Advance(0)
-	assert.Equal(t, p.ID, onlyDelivery(t, s).PaymentID, "the webhook tells of it")
+	assert.Equal(t, p.ID, onlyDelivery(t, s).PaymentID, "the webhook names it")
 	require.NoError(t, s.DeleteProduct(sword.ID))
 	require.NoError(t, s.SaveApplication(mockserver.Application{Token: "test_demo"}))
 	assert.Equal(t, `{"id":"`+p.ID+`","identifier":"player \"7\"","status":"COMPLETE","method":"DEPOSIT","paid_amount":300,`+

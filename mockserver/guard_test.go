@@ -76,8 +76,8 @@ func TestEndpointsRefuseOtherSites(t *testing.T) {
 	assert.Contains(t, from(t, s, "POST", "/mobile/deposit", notification, "X-Any", ""), "MATCHED")
 }
 
-// TestEndpointsUnderOtherNames: who wants other names can have them.
-func TestEndpointsUnderOtherNames(t *testing.T) {
+// TestEndpointsUnderOtherHosts: with AllowRemote the server answers under any host name.
+func TestEndpointsUnderOtherHosts(t *testing.T) {
 	t.Parallel()
 	open := mockserver.RunT(t, mockserver.Config{AllowRemote: true})
 	assert.Contains(t, from(t, open, "GET", "/mobile/banks", "", "Host", "mock.internal:8080"), "com.kakaobank.channel")

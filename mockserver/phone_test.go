@@ -102,12 +102,12 @@ func TestMatchedDepositGoesToProgressWithItsWebhook(t *testing.T) {
 	assert.Contains(t, poll(t, s), `"id":"`+id+`"`)
 }
 
-func TestWhyADepositIsUnmatched(t *testing.T) {
+func TestUnmatchedReasons(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	kim1, kim2 := waiting(t, s, "김철수", 100, 0), waiting(t, s, "김철수", 100, 0)
 	lee := waiting(t, s, "이영희", 500, 0)
-	create(t, s, `"amount":700`) // nobody has said who will pay it
+	create(t, s, `"amount":700`) // without a payer
 	for _, c := range []struct {
 		title, text, reason, payer string
 		amount                     int64
@@ -136,7 +136,7 @@ func TestWhyADepositIsUnmatched(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDepositChangesNothing(t *testing.T) {
+func TestNonDepositChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	waiting(t, s, "김철수", 100, 0)
@@ -154,7 +154,7 @@ func TestWhatIsNoDepositChangesNothing(t *testing.T) {
 	assert.Equal(t, mockserver.StatusWaiting, s.Payments()[0].Status)
 }
 
-func TestCandidatesAreThoseThatWait(t *testing.T) {
+func TestCandidatesAwaitTheirDeposit(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	id := waiting(t, s, "김철수", 100, 0)
@@ -167,7 +167,7 @@ func TestCandidatesAreThoseThatWait(t *testing.T) {
 	assert.Equal(t, "NO_MATCH", upload(t, s, "입금 100원", "김철수 07/15").Reason, "it is paid")
 }
 
-func TestExpiredPaymentsAreMatchedOnlyIfLateDepositsCount(t *testing.T) {
+func TestExpiredPaymentIsMatchedOnlyWithLateDeposit(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
 		s := stopped(t, func(c *mockserver.Config) { c.Lifetime, c.LateDeposit = time.Hour, late })
@@ -183,7 +183,7 @@ func TestExpiredPaymentsAreMatchedOnlyIfLateDepositsCount(t *testing.T) {
 	}
 }
 
-func TestATokenNarrowsTheCandidates(t *testing.T) {
+func TestTokenNarrowsCandidates(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, func(c *mockserver.Config) {
 		c.Applications = []mockserver.Application{{Token: "test_demo"}, {Token: "test_b"}}
@@ -199,7 +199,7 @@ func TestATokenNarrowsTheCandidates(t *testing.T) {
 	assert.Equal(t, id, upload(t, s, "입금 100원", "김철수", `"token":"test_demo"`).PayToken)
 }
 
-func TestARepeatedUploadCountsOnce(t *testing.T) {
+func TestRepeatedUploadCountsOnce(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	first, second := waiting(t, s, "김철수", 100, 0), ""
@@ -220,7 +220,7 @@ func TestARepeatedUploadCountsOnce(t *testing.T) {
 	assert.Equal(t, phoneAnswer{Result: "DISMISSED", DepositID: lost.DepositID, Repeated: true}, upload(t, s, "입금 7원", "김철수"))
 }
 
-func TestANotificationIDIsExact(t *testing.T) {
+func TestNotificationIDIsExact(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	a, b := waiting(t, s, "김철수", 100, 0), ""
@@ -240,7 +240,7 @@ func TestANotificationIDIsExact(t *testing.T) {
 	assert.Len(t, s.Notifications(), 2)
 }
 
-func TestARefusedDepositIsNotKeptSoThatThePhoneMayTryAgain(t *testing.T) {
+func TestUploadRefusedIsNotKept(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(answers(http.StatusInternalServerError)), func(c *mockserver.Config) { c.MaxDeliveries = 1 })
 	deposit(t, s, create(t, s, ""), 1)
@@ -294,7 +294,7 @@ func TestSendNotification(t *testing.T) {
 	wantCode(t, mockserver.CodeServerClosed, err)
 }
 
-func TestManyNotificationsAtOnceMatchEachPaymentOnce(t *testing.T) {
+func TestConcurrentNotificationsMatchEachPaymentOnce(t *testing.T) {
 	t.Parallel()
 	const n = 200
 	s := stopped(t)
@@ -321,7 +321,7 @@ func TestManyNotificationsAtOnceMatchEachPaymentOnce(t *testing.T) {
 	assert.Len(t, s.Notifications(), n)
 }
 
-func TestForgottenNotificationsAreNoRepeats(t *testing.T) {
+func TestDroppedNotificationsAreNotRepeats(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, func(c *mockserver.Config) { c.MaxRequests = 1 })
 	first := upload(t, s, "출금 1원", "가나", `"notification_id":"n1"`)

@@ -11,7 +11,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// failsWith wants a check to fail once, with a message that holds all of these.
+// failsWith asserts that a check fails once, with a message that contains all of these.
 func failsWith(t *testing.T, check func(mockserver.TB) bool, mentions ...string) {
 	t.Helper()
 	var tb recordingTB

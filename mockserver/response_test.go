@@ -32,8 +32,8 @@ func bodies(texts ...io.Reader) func(*mockserver.Config) {
 	}
 }
 
-// TestAttemptKeepsTheAnswer: bounded, without tokens, and with the address it came from.
-func TestAttemptKeepsTheAnswer(t *testing.T) {
+// TestAttemptKeepsTheResponse: bounded, without tokens, and with the address it came from.
+func TestAttemptKeepsTheResponse(t *testing.T) {
 	t.Parallel()
 	const kept = 4 << 10
 	long := strings.Repeat("x", kept-5) + "test_demo" + strings.Repeat("y", 10*kept)
@@ -73,9 +73,9 @@ func (e endless) Read(p []byte) (int, error) {
 	return copy(p, "never mind"), e.r.Context().Err()
 }
 
-// TestAnswerWithoutAnEnd: the status has come in time, so the receiver does not hang,
-// and its success stands.
-func TestAnswerWithoutAnEnd(t *testing.T) {
+// TestEndlessResponseCountsByItsStatus: the status has come in time, so the receiver does not hang,
+// and its success counts.
+func TestEndlessResponseCountsByItsStatus(t *testing.T) {
 	t.Parallel()
 	for _, most := range []time.Duration{2 * time.Second, 10 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestAnswerWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// TestAnswersOfFaults: what a fault has lost, or never got, is not shown.
-func TestAnswersOfFaults(t *testing.T) {
+// TestResponsesOfFaultyAttempts: a response that a fault has lost, or that never came, is not shown.
+func TestResponsesOfFaultyAttempts(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, bodies(strings.NewReader("a"), strings.NewReader("b")))
 	require.NoError(t, s.AddFault(mockserver.Fault{Operation: "webhook", Kind: "drop-after", Nth: 1}))
@@ -113,8 +113,8 @@ func TestAnswersOfFaults(t *testing.T) {
 	assert.Equal(t, "b", attempts[2].Response)
 }
 
-// TestHalfATokenIsNotKept: where a text is cut, the token is known before.
-func TestHalfATokenIsNotKept(t *testing.T) {
+// TestTokenAtTheCutIsRedacted: the token is redacted before the text is cut.
+func TestTokenAtTheCutIsRedacted(t *testing.T) {
 	t.Parallel()
 	const token = "test_canary_canary_canary"
 	s := stopped(t, func(c *mockserver.Config) {

@@ -9,9 +9,9 @@ import (
 
 func anyone(*payment) bool { return true }
 
-// TestPayersForgetWhatIsOver: corrections without end take no memory without end,
-// and lose nobody who still waits.
-func TestPayersForgetWhatIsOver(t *testing.T) {
+// TestPayersDropOldEntries: endless corrections take bounded memory,
+// and lose no payment that still waits.
+func TestPayersDropOldEntries(t *testing.T) {
 	t.Parallel()
 	var x payers
 	const steady = 500
@@ -35,4 +35,20 @@ func TestPayersForgetWhatIsOver(t *testing.T) {
 	assert.Len(t, x.find("다라*", anyone), 1)
 	assert.Len(t, x.find("가나**", anyone), 90)
 	assert.Empty(t, x.find("가나1", func(*payment) bool { return false }))
+}
+
+// TestResponsesAreBounded: the newest response replaces the oldest one, and empty
+// responses do not count.
+func TestResponsesAreBounded(t *testing.T) {
+	t.Parallel()
+	var r responses
+	attempts := make([]attempt, maxResponses+2)
+	for i := range attempts {
+		r.keep(&attempts[i], fmt.Sprint(i))
+		r.keep(new(attempt), "")
+	}
+	assert.Empty(t, attempts[0].Response+attempts[1].Response)
+	assert.Equal(t, "2", attempts[2].Response)
+	assert.Equal(t, fmt.Sprint(maxResponses+1), attempts[maxResponses+1].Response)
+	assert.Len(t, r.ring, maxResponses)
 }
