@@ -243,8 +243,7 @@ func TestConcurrentPollersGetEachPaymentOnce(t *testing.T) {
 	s := stopped(t)
 	want := map[string]bool{}
 	for range payments {
-		id := create(t, s, "")
-		deposit(t, s, id, 1)
+		id := paid(t, s)
 		want[id] = true
 	}
 	var mu sync.Mutex
@@ -286,8 +285,7 @@ func TestLongQueueKeepsItsOrder(t *testing.T) {
 	var ids []string
 	pay := func(n int) {
 		for range n {
-			id := create(t, s, "")
-			deposit(t, s, id, 1)
+			id := paid(t, s)
 			ids = append(ids, id)
 		}
 	}

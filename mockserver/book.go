@@ -150,14 +150,11 @@ func (b *book) poll(app *application) *payment {
 	return p
 }
 
-// confirm returns a paid payment, whose record the application gets as COMPLETE.
-func (b *book) confirm(app *application, id string) (*payment, *Error) {
-	p, problem := b.findOf(app, id)
+// confirm hands out a paid payment, whose record the application gets as COMPLETE.
+func (b *book) confirm(p *payment) *Error {
 	switch {
-	case problem != nil:
-		return nil, problem
 	case p.Status != StatusProgress && p.Status != StatusComplete:
-		return nil, notPaid(p, "confirm it after its webhook has come")
+		return notPaid(p, "confirm it after its webhook has come")
 	case !p.VerifiedAt.IsZero():
 		b.record(p, EventConfirmed, "returned again by POST /payments/confirm")
 	default:
@@ -166,7 +163,7 @@ func (b *book) confirm(app *application, id string) (*payment, *Error) {
 	if !b.cfg.ConfirmKeepsState {
 		p.Status = StatusComplete
 	}
-	return p, nil
+	return nil
 }
 
 // handOut counts that the record of a payment is returned as newly completed. The

@@ -36,8 +36,7 @@ func TestAcceleratedSchedule(t *testing.T) {
 			return http.StatusInternalServerError, nil
 		}))
 		defer func() { assert.NoError(t, s.Close()) }()
-		id := create(t, s, "")
-		deposit(t, s, id, 1)
+		paid(t, s)
 		<-time.After(76 * time.Second) // of the bubble
 		synctest.Wait()
 		require.Len(t, at, 10)
@@ -59,7 +58,7 @@ func TestAdvanceOnAnAcceleratedClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := accelerated(t, start, 60, withHook(answers(500)))
 		defer func() { assert.NoError(t, s.Close()) }()
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		s.Advance(5*time.Minute + 5*time.Second)
 		require.Len(t, onlyDelivery(t, s).Attempts, 3)
 		assert.Equal(t, start.Add(5*time.Minute+5*time.Second), s.Now())
@@ -83,7 +82,7 @@ func TestReceiversOfAnAcceleratedClock(t *testing.T) {
 		begun := make(chan string, 20)
 		s := accelerated(t, start, 10_000, withHook(hangs(begun)), patience(3*time.Second))
 		defer func() { assert.NoError(t, s.Close()) }()
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		<-time.After(3*time.Second - time.Nanosecond)
 		synctest.Wait()
 		assert.True(t, onlyDelivery(t, s).Attempts[0].Ended.IsZero())
@@ -95,7 +94,7 @@ func TestReceiversOfAnAcceleratedClock(t *testing.T) {
 		begun := make(chan string, 20)
 		s := accelerated(t, start, 2, withHook(hangs(begun)), patience(3*time.Second))
 		defer func() { assert.NoError(t, s.Close()) }()
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		<-time.After(5 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, start.Add(10*time.Second), onlyDelivery(t, s).Attempts[0].Ended, "10 s are 5 s of real time, which is more")

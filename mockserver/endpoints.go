@@ -108,15 +108,23 @@ func confirmPayment(s *Server, c *call) ([]byte, *Error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	app, problem := s.apps.find(token)
-	if problem != nil {
-		return nil, problem
+	p, problem := paymentOf(s, token, id)
+	if problem == nil {
+		problem = s.book.confirm(p)
 	}
-	p, problem := s.book.confirm(app, id)
 	if problem != nil {
 		return nil, problem
 	}
 	return p.appendRecordAs(make([]byte, 0, p.recordSize()), StatusComplete), nil
+}
+
+// paymentOf finds a payment of the application with the token. The caller holds s.mu.
+func paymentOf(s *Server, token, id string) (*payment, *Error) {
+	app, problem := s.apps.find(token)
+	if problem != nil {
+		return nil, problem
+	}
+	return s.book.findOf(app, id)
 }
 
 // readPayTokenBody reads the body of confirm and resend.
@@ -169,11 +177,7 @@ func webhookStatus(s *Server, c *call) ([]byte, *Error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	app, problem := s.apps.find(token)
-	if problem != nil {
-		return nil, problem
-	}
-	p, problem := s.book.findOf(app, id)
+	p, problem := paymentOf(s, token, id)
 	if problem != nil {
 		return nil, problem
 	}
@@ -193,11 +197,7 @@ func resendWebhook(s *Server, c *call) ([]byte, *Error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	app, problem := s.apps.find(token)
-	if problem != nil {
-		return nil, problem
-	}
-	p, problem := s.book.findOf(app, id)
+	p, problem := paymentOf(s, token, id)
 	if problem == nil {
 		problem = s.sender.resend(p)
 	}

@@ -305,7 +305,7 @@ func TestDelayedAnswers(t *testing.T) {
 			{Kind: "delay-after", Delay: 20 * time.Second},
 			{Kind: "drip", Delay: 20 * time.Second},
 		} {
-			deposit(t, s, create(t, s, ""), 1)
+			paid(t, s)
 			s.ClearFaults()
 			f.Operation = "next"
 			fault(t, s, f)
@@ -318,7 +318,7 @@ func TestDelayedAnswers(t *testing.T) {
 			synctest.Wait()
 			assert.Equal(t, mockserver.StatusComplete, s.Payments()[2*i].Status, "%s: the client's leaving does not stop the service", f.Kind)
 
-			deposit(t, s, create(t, s, ""), 1)
+			paid(t, s)
 			seen, took = next(time.Hour)
 			require.NoError(t, seen.err)
 			assert.Contains(t, seen.body, s.Payments()[2*i+1].ID)

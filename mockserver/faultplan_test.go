@@ -110,7 +110,7 @@ func TestRulesComeBeforeChance(t *testing.T) {
 	assert.Equal(t, f, s.Faults())
 	f.Rules[0].Nth, f.Kinds[0] = 1, "cut"
 	for range 3 {
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		exchange(t.Context(), t, s.Transport(), "GET", s.URL()+"/callback/rest?token=test_demo", "")
 	}
 	assert.Equal(t, "next 1 html\nnext 2 drop-after\nnext 3 html\n", logText(s))

@@ -54,8 +54,7 @@ func about(id string) string { return `{"payment_id":"` + id + `"}` }
 func TestDuplicateWebhook(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "duplicate", Nth: 1}, mockserver.Fault{Kind: "duplicate", Nth: 2, Delay: time.Minute})
-	first := create(t, s, "")
-	deposit(t, s, first, 1)
+	first := paid(t, s)
 	assert.Equal(t, []arrival{{about(first), "0", 0}, {about(first), "0", 0}}, a.list())
 	d := onlyDelivery(t, s)
 	assert.Equal(t, mockserver.DeliveryDelivered, d.Status)
@@ -63,13 +62,11 @@ func TestDuplicateWebhook(t *testing.T) {
 	assert.Equal(t, "duplicate", d.Attempts[1].Fault)
 	assert.Equal(t, d.Attempts[0].WebhookID, d.Attempts[1].WebhookID)
 
-	second := create(t, s, "")
-	deposit(t, s, second, 1)
+	second := paid(t, s)
 	assert.Len(t, a.list(), 1)
 	s.Advance(time.Hour)
 	assert.Equal(t, []arrival{{about(second), "0", time.Minute}}, a.list())
-	third := create(t, s, "")
-	deposit(t, s, third, 1)
+	paid(t, s)
 	s.Advance(time.Hour)
 	assert.Len(t, a.list(), 1, "the third is not struck")
 }
@@ -78,8 +75,7 @@ func TestDuplicateWebhook(t *testing.T) {
 func TestDuplicateOfAFailedWebhook(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 500, mockserver.Fault{Kind: "duplicate", Nth: 1, Delay: time.Second})
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(76 * time.Hour)
 	list := a.list()
 	require.Len(t, list, 11)
@@ -91,8 +87,7 @@ func TestDuplicateOfAFailedWebhook(t *testing.T) {
 func TestDelayedWebhook(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "delay", Delay: 7 * time.Second, Nth: 1})
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(6 * time.Second)
 	assert.Empty(t, a.list())
 	assert.Equal(t, mockserver.DeliveryPending, onlyDelivery(t, s).Status)
@@ -112,8 +107,7 @@ func TestDelayedWebhook(t *testing.T) {
 func TestWebhookDelayedBeyondItsTimeout(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "delay", Delay: time.Minute, Nth: 1})
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(time.Hour)
 	assert.Equal(t, []arrival{{about(id), "1", 15 * time.Second}, {about(id), "0", time.Minute}}, a.list())
 	d := onlyDelivery(t, s)
@@ -162,8 +156,7 @@ func TestReorderSwapsPairs(t *testing.T) {
 func TestWebhookToADeadURI(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "dead-uri", Nth: 1})
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	assert.Empty(t, a.list())
 	d := onlyDelivery(t, s)
 	assert.Contains(t, d.Attempts[0].Err, "127.0.0.1:1")
@@ -176,8 +169,7 @@ func TestWebhookToADeadURI(t *testing.T) {
 func TestWebhookResponseIsLost(t *testing.T) {
 	t.Parallel()
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "drop-after", First: 2})
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(time.Hour)
 	assert.Equal(t, []arrival{{about(id), "0", 0}, {about(id), "1", 5 * time.Second}, {about(id), "2", 5*time.Minute + 5*time.Second}}, a.list())
 	d := onlyDelivery(t, s)
@@ -191,7 +183,7 @@ func TestCloseDropsHeldWebhooks(t *testing.T) {
 	s, a := receiving(t, 200, mockserver.Fault{Kind: "reorder", Nth: 1}, mockserver.Fault{Kind: "delay", Delay: time.Second, Nth: 3},
 		mockserver.Fault{Kind: "duplicate", Delay: time.Second, Nth: 4})
 	for range 4 {
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 	}
 	s.Advance(0)
 	require.NoError(t, s.Close())

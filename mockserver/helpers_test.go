@@ -90,6 +90,14 @@ func deposit(t *testing.T, s *mockserver.Server, id string, amount int64) {
 	require.NoError(t, err)
 }
 
+// paid is a new payment with a deposit of 1.
+func paid(t *testing.T, s *mockserver.Server) string {
+	t.Helper()
+	id := create(t, s, "")
+	deposit(t, s, id, 1)
+	return id
+}
+
 // wantError checks the error shape: flat, exactly error and error_msg.
 func wantError(t *testing.T, code mockserver.Code, answer string, mentions ...string) {
 	t.Helper()

@@ -243,7 +243,7 @@ func TestNotificationIDIsExact(t *testing.T) {
 func TestUploadRefusedIsNotKept(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(answers(http.StatusInternalServerError)), func(c *mockserver.Config) { c.MaxDeliveries = 1 })
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	id := waiting(t, s, "김철수", 100, 0)
 	wantError(t, mockserver.CodeStorageFull,
 		api(t, s, "POST", "/mobile/deposit", `{"package":"`+kb+`","title":"입금 100원","text":"김철수"}`), "MaxDeliveries")

@@ -38,7 +38,7 @@ func TestAttemptKeepsTheResponse(t *testing.T) {
 	const kept = 4 << 10
 	long := strings.Repeat("x", kept-5) + "test_demo" + strings.Repeat("y", 10*kept)
 	s := stopped(t, bodies(strings.NewReader(`{"why":"no stock for test_demo"}`), strings.NewReader(long), strings.NewReader("")))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	s.Advance(time.Second)
 	require.NoError(t, s.SetWebhook(s.Token(), "http://127.0.0.1:9/other?token=abc"))
 	s.Advance(time.Minute)
@@ -88,8 +88,7 @@ func TestEndlessResponseCountsByItsStatus(t *testing.T) {
 			})
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, s.Close()) }()
-			id := create(t, s, "")
-			deposit(t, s, id, 1)
+			id := paid(t, s)
 			s.Advance(time.Hour)
 			s.CheckDelivered(t, id)
 			require.Len(t, onlyDelivery(t, s).Attempts, 1)
@@ -104,7 +103,7 @@ func TestResponsesOfFaultyAttempts(t *testing.T) {
 	s := stopped(t, bodies(strings.NewReader("a"), strings.NewReader("b")))
 	require.NoError(t, s.AddFault(mockserver.Fault{Operation: "webhook", Kind: "drop-after", Nth: 1}))
 	require.NoError(t, s.AddFault(mockserver.Fault{Operation: "webhook", Kind: "dead-uri", Nth: 2}))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	s.Advance(time.Hour)
 	attempts := onlyDelivery(t, s).Attempts
 	assert.Empty(t, attempts[0].Response)

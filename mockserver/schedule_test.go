@@ -118,7 +118,7 @@ func TestOnlyHTTP200Counts(t *testing.T) {
 			t.Parallel()
 			s := stopped(t)
 			r := listen(t, s, func(int) int { return status })
-			deposit(t, s, create(t, s, ""), 1)
+			paid(t, s)
 			s.Advance(0)
 			assert.Len(t, r.all(), 1)
 			d := onlyDelivery(t, s)
@@ -139,7 +139,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	require.NoError(t, s.SetWebhook(s.Token(), server.URL+"/hook"))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	s.Advance(0)
 	assert.Equal(t, 307, onlyDelivery(t, s).Attempts[0].HTTPStatus)
 	assert.Empty(t, followed)
@@ -157,8 +157,7 @@ func TestSuccessOnEveryAttempt(t *testing.T) {
 				}
 				return http.StatusBadGateway
 			})
-			id := create(t, s, "")
-			deposit(t, s, id, 1)
+			id := paid(t, s)
 			s.Advance(200 * time.Hour)
 			got := r.all()
 			require.Len(t, got, k+1)
@@ -174,7 +173,7 @@ func TestSuccessOnEveryAttempt(t *testing.T) {
 func TestConnectionErrorIsAFailure(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(func(*http.Request, string) (int, error) { return 0, errors.New("refused") }))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	for i := 1; i < 10; i++ {
 		a, ok := s.JumpToNextAttempt()
 		require.True(t, ok)
@@ -196,7 +195,7 @@ func TestHangingReceiverTimesOutOnTheMocksClock(t *testing.T) {
 		defer func() { cut <- struct{}{} }()
 		return hangs(begun)(r, body)
 	}))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	assert.Equal(t, "0", <-begun)
 
 	s.Advance(10*time.Second - 1)
@@ -225,7 +224,7 @@ func TestJumpExpiresAHangingAttemptFirst(t *testing.T) {
 	t.Parallel()
 	begun := make(chan string, 20)
 	s := stopped(t, withHook(hangs(begun)), patience(time.Millisecond))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	<-begun
 	a, ok := s.JumpToNextAttempt()
 	require.True(t, ok)
@@ -280,8 +279,7 @@ func TestJumpRunsOneOfSeveralAtOneInstant(t *testing.T) {
 	s := stopped(t, withHook(answers(http.StatusTeapot)))
 	var ids []string
 	for range 5 {
-		id := create(t, s, "")
-		deposit(t, s, id, 1)
+		id := paid(t, s)
 		s.Advance(0) // ends this first attempt, so that the retries are scheduled in order
 		ids = append(ids, id)
 	}

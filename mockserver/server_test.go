@@ -78,8 +78,7 @@ func TestRunTServesOverASocket(t *testing.T) {
 func TestTimestampsOfTheRealClockAreUTC(t *testing.T) {
 	t.Parallel()
 	s := mockserver.RunT(t)
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	paid(t, s)
 	var record struct {
 		VerifiedTS time.Time `json:"verified_ts"`
 	}
@@ -173,7 +172,7 @@ func TestCloseWhileAdvanceWaits(t *testing.T) {
 	t.Parallel()
 	begun := make(chan string, 1)
 	s := stopped(t, withHook(hangs(begun)), patience(time.Hour))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	<-begun
 	ended := make(chan struct{})
 	go func() {
@@ -194,7 +193,7 @@ func TestControlAdvanceEndsWithItsCaller(t *testing.T) {
 		})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := false
 		go func() {
@@ -226,7 +225,7 @@ func TestManyServersAtOnce(t *testing.T) {
 			t.Parallel()
 			s := mockserver.RunT(t, mockserver.Config{Clock: mockserver.NewStoppedClock(time.Time{})})
 			r := listen(t, s, func(int) int { return 500 })
-			deposit(t, s, create(t, s, ""), 1)
+			paid(t, s)
 			s.Advance(time.Duration(i) * time.Hour)
 			assert.Equal(t, time.Date(2025, 1, 1, i, 0, 0, 0, time.UTC), s.Now())
 			assert.NotEmpty(t, r.all())

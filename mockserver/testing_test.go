@@ -108,7 +108,7 @@ func TestCheckNothingWaitingIsBounded(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	for range 300 {
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 	}
 	var tb recordingTB
 	assert.False(t, s.CheckNothingWaiting(&tb))

@@ -66,8 +66,7 @@ func TestTimeline(t *testing.T) {
 func TestTimelineRecordsSuppressedAttempt(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(answers(500)))
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(0)
 	confirm(t, s, id)
 	s.Advance(time.Minute)
@@ -80,8 +79,7 @@ func TestTimelineRecordsSuppressedAttempt(t *testing.T) {
 func TestTimelineIsBounded(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	for range 198 { // with created and deposit: 200
 		confirm(t, s, id)
 	}
@@ -144,8 +142,7 @@ func TestDeliverNowOfACompletePaymentSendsNothing(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	r := listen(t, s, func(int) int { return 500 })
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(0)
 	confirm(t, s, id)
 	require.NoError(t, s.DeliverNow(id))

@@ -31,7 +31,7 @@ func traced(ctx context.Context, got *int) context.Context {
 func TestTransportDistinguishesSentFromUnsent(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	sent := 0
 	cancelled, cancel := context.WithCancel(traced(t.Context(), &sent))
 	cancel()
@@ -92,7 +92,7 @@ func TestTransportCancelledAfterTheServerHasTheRequest(t *testing.T) {
 		})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		ctx, cancel := context.WithCancel(t.Context())
 		req, err := http.NewRequestWithContext(ctx, "POST", s.URL()+"/_mock/clock/advance", strings.NewReader(`{"duration":"1s"}`))
 		require.NoError(t, err)
@@ -161,8 +161,7 @@ func TestSynctestRunsTheRealClock(t *testing.T) {
 		s, err := mockserver.New(cfg)
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()
-		id := create(t, s, "")
-		deposit(t, s, id, 1)
+		id := paid(t, s)
 		<-time.After(80 * time.Hour) // bubble time
 		synctest.Wait()
 		require.Len(t, at, 10)
@@ -182,7 +181,7 @@ func TestSynctestTimeoutOnTheRealClock(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()
 		begin := time.Now()
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		<-time.After(16 * time.Second) // bubble time
 		synctest.Wait()
 		d := onlyDelivery(t, s)
@@ -200,7 +199,7 @@ func TestSynctestAdvanceOnTheRealClock(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, s.Close()) }()
 		begin := time.Now()
-		deposit(t, s, create(t, s, ""), 1)
+		paid(t, s)
 		s.Advance(time.Hour)
 		assert.Equal(t, begin, time.Now(), "Advance takes no time")
 		assert.Equal(t, begin.Add(time.Hour), s.Now())

@@ -30,8 +30,7 @@ func statusOf(t *testing.T, answer string) map[string]any {
 func TestWebhookStatusThroughARun(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
-	unnotified := create(t, s, "")
-	deposit(t, s, unnotified, 1)
+	unnotified := paid(t, s)
 	wantError(t, mockserver.CodeWebhookNotFound, webhookStatus(t, s, unnotified))
 
 	listen(t, s, func(n int) int { return []int{500, 200}[n-1] })
@@ -58,8 +57,7 @@ func TestRetryIsSuppressedOnceComplete(t *testing.T) {
 			t.Parallel()
 			s := stopped(t)
 			r := listen(t, s, func(int) int { return 500 })
-			id := create(t, s, "")
-			deposit(t, s, id, 1)
+			id := paid(t, s)
 			s.Advance(6 * time.Second)
 			finish(t, s, id)
 			assert.Equal(t, "pending", statusOf(t, webhookStatus(t, s, id))["status"])
@@ -144,8 +142,7 @@ func TestResendOfAFailedDeliveryIsAFreshRun(t *testing.T) {
 		}
 		return 500
 	})
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(100 * time.Hour)
 	again := s.Now()
 	status := statusOf(t, resend(t, s, id))
@@ -167,8 +164,7 @@ func TestResendReplacesCurrentRun(t *testing.T) {
 	t.Parallel()
 	begun := make(chan string, 20)
 	s := stopped(t, withHook(hangs(begun)), patience(time.Millisecond))
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	<-begun
 	resend(t, s, id)
 	<-begun
@@ -187,8 +183,7 @@ func TestResendDropsThePlannedRetry(t *testing.T) {
 	t.Parallel()
 	s := stopped(t)
 	r := listen(t, s, func(int) int { return 500 })
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	s.Advance(time.Second)
 	resend(t, s, id)
 	s.Advance(10 * time.Second)
@@ -201,8 +196,7 @@ func TestAttemptInFlightDoesNotUndoResend(t *testing.T) {
 	t.Parallel()
 	begun := make(chan string, 20)
 	s := stopped(t, withHook(hangs(begun)), patience(time.Millisecond))
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	<-begun
 	confirm(t, s, id)
 	assert.Equal(t, "delivered", statusOf(t, resend(t, s, id))["status"])
@@ -233,8 +227,7 @@ func TestResendNeedsAPaidPaymentAndAnAddress(t *testing.T) {
 func TestAttemptsKeptAreBounded(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(answers(200)))
-	id := create(t, s, "")
-	deposit(t, s, id, 1)
+	id := paid(t, s)
 	for range 150 {
 		s.Advance(0)
 		resend(t, s, id)
@@ -246,7 +239,7 @@ func TestNoWebhookWithoutAnAddress(t *testing.T) {
 	t.Parallel()
 	s := stopped(t, withHook(answers(200)))
 	require.NoError(t, s.SetWebhook(s.Token(), ""))
-	deposit(t, s, create(t, s, ""), 1)
+	paid(t, s)
 	assert.Empty(t, s.Deliveries())
 	wantCode(t, mockserver.CodeInvalidToken, s.SetWebhook("test_other", hookURL))
 	for _, bad := range []string{"ftp://127.0.0.1/", "127.0.0.1:80", "http://", "http://shop.example/hook", "http://10.0.0.1/", "http://u:p@127.0.0.1/", "http://127.0.0.1.nip.example/"} {

@@ -293,6 +293,11 @@ var mutants = []mutant{
 		"if p.Status == StatusComplete {", "if p.Status == StatusComplete && d == nil {",
 		"./mockserver", "TestResendOfACompletePaymentSendsNothing",
 	},
+	{
+		"a dependency against the layers is not counted", "internal/test/layers/main.go",
+		"known && alsoKnown && to > from", "known && alsoKnown && to > from+1",
+		"./internal/test/layers", "TestUpwardArrowIsCounted",
+	},
 }
 
 func all() []mutant {
