@@ -17,6 +17,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -33,9 +34,11 @@ func main() {
 	}
 }
 
+// run prints the table; a failed write shows when it is flushed.
 func run(w io.Writer, dirs []string, verbose bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "package\tfiles\tlines\texported\tmethods\tdependencies\tagainst\tlongest file\tlongest function")
+	printf := func(format string, args ...any) { _, _ = fmt.Fprintf(table, format, args...) }
+	printf("package\tfiles\tlines\texported\tmethods\tdependencies\tagainst\tlongest file\tlongest function\n")
 	for _, dir := range dirs {
 		name := filepath.Base(filepath.Clean(dir))
 		text, err := lists.ReadFile(name + ".layers")
@@ -49,14 +52,14 @@ func run(w io.Writer, dirs []string, verbose bool) error {
 		list := parseLayers(string(text))
 		m := p.measure(list.mainType)
 		against := list.against(m.arrows)
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s %d\t%d\t%d\t%s\t%s\n", name, len(m.files), m.lines, m.exported,
+		printf("%s\t%d\t%d\t%d\t%s %d\t%d\t%d\t%s\t%s\n", name, len(m.files), m.lines, m.exported,
 			list.mainType, m.methods, len(m.arrows), len(against), m.longestFile, m.longestFunc)
 		for _, file := range list.unlisted(m.files) {
-			fmt.Fprintf(table, "\t%s.go is in no layer: add it to %s.layers\n", file, name)
+			printf("\t%s.go is in no layer: add it to %s.layers\n", file, name)
 		}
 		if verbose {
 			for _, a := range against {
-				fmt.Fprintf(table, "\t%s -> %s (%s)\n", a.from, a.to, m.arrows[a])
+				printf("\t%s -> %s (%s)\n", a.from, a.to, m.arrows[a])
 			}
 		}
 	}
@@ -93,7 +96,7 @@ func (l layers) against(arrows map[arrow]string) []arrow {
 			list = append(list, a)
 		}
 	}
-	sortArrows(list)
+	slices.SortFunc(list, func(a, b arrow) int { return strings.Compare(a.from+" "+a.to, b.from+" "+b.to) })
 	return list
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -12,18 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // arrow is a dependency of one file on another one of the same package.
 type arrow struct{ from, to string }
-
-func sortArrows(list []arrow) {
-	slices.SortFunc(list, func(a, b arrow) int {
-		return cmp.Or(strings.Compare(a.from, b.from), strings.Compare(a.to, b.to))
-	})
-}
 
 // source is a package that was parsed and type-checked, without its tests.
 type source struct {
@@ -37,7 +30,7 @@ type source struct {
 // and compiles what it imports.
 func load(dir string) (*source, error) {
 	const format = `{{if .DepOnly}}{{.ImportPath}}={{.Export}}{{else}}{{range .GoFiles}}{{$.Dir}}/{{.}}` + "\n{{end}}{{end}}"
-	list := exec.Command("go", "list", "-export", "-deps", "-f", format, ".")
+	list := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-f", format, ".")
 	list.Dir = dir
 	list.Stderr = os.Stderr
 	list.Env = append(os.Environ(), "CGO_ENABLED=0")
