@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/depositpay/depositpay-go/inbox"
 	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
@@ -123,17 +122,6 @@ func (w *world) receive(p payments.Payment, amount string) {
 	require.NoError(w.t, err)
 	p.Status, p.Method, p.VerifiedAt = payments.StatusComplete, payments.MethodDeposit, time.Now()
 	require.NoError(w.t, w.shop.box.Webhook().Accept(w.t.Context(), p))
-}
-
-// only returns the key of the only payment in the stage.
-func (w *world) only(stage inbox.Stage) (key string) {
-	w.t.Helper()
-	for e, err := range w.shop.box.List(w.t.Context(), inbox.Filter{Stages: []inbox.Stage{stage}}) {
-		require.NoError(w.t, err)
-		require.Empty(w.t, key, "there is another one")
-		key = e.Key
-	}
-	return key
 }
 
 // left returns how many of a product the shop has.
