@@ -28,8 +28,7 @@ const envChild = "WEBSHOP_TEST_CHILD"
 // TestMain runs the tests, or a shop for a test that needs it in a process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv(envChild) == "" {
-		// A test that waits for a browser needs no processor. -parallel on the command line wins.
-		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))) // they wait for browsers
 		goleak.VerifyTestMain(pgtest.Stopping(m), goleak.IgnoreTopFunction("os/signal.loop"))
 		return
 	}
@@ -43,7 +42,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	testPassword = "a password for the tests"
+	testPassword = "a-password-for-the-tests"
 	testToken    = "test_token_of_the_shop"
 	testSecret   = "a-secret-of-the-tests-only"
 	patience     = time.Minute // ends a test that hangs; judges nothing

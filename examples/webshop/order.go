@@ -68,8 +68,7 @@ func (s *shop) order(ctx context.Context, id string) (order, error) {
 	}
 	o := order{ID: id}
 	query := `SELECT status, lang, total, created_at, deadline FROM orders WHERE id = $1`
-	err := s.db.read.QueryRowContext(ctx, query, id).
-		Scan(&o.Status, &o.Lang, &o.Total, &o.CreatedAt, &o.Deadline)
+	err := s.db.read.QueryRowContext(ctx, query, id).Scan(&o.Status, &o.Lang, &o.Total, &o.CreatedAt, &o.Deadline)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, errNotFound
 	}
@@ -153,7 +152,8 @@ func (o order) request() payments.CreateRequest {
 		Title: text(in, "shop") + " " + o.Number(), Identifier: o.ID, Amount: payments.NewAmount(o.Total),
 	}
 	for _, l := range o.Lines {
-		r.Items = append(r.Items, payments.Item{Name: text(in, l.Product), Price: payments.NewAmount(l.Price), Count: l.Count})
+		price := payments.NewAmount(l.Price)
+		r.Items = append(r.Items, payments.Item{Name: text(in, l.Product), Price: price, Count: l.Count})
 	}
 	return r
 }

@@ -81,7 +81,8 @@ const (
 		e.sources.map((s) => (s.node?.outerHTML ?? s.node?.textContent ?? "").trim().slice(0, 80)).join("; "));
 }).observe({ type: "layout-shift" }); true`
 	// drawn waits until the page is drawn, with its fonts; shifts are what moved until then.
-	drawn  = `document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`
+	drawn = `document.fonts.ready.then(() => new Promise((done) =>
+	requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))`
 	shifts = drawn + `.then(() => window.shifts)`
 )
 

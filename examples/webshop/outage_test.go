@@ -22,7 +22,7 @@ func TestDatabaseAway(t *testing.T) {
 	w.pay(payToken, 0)
 	require.Eventually(t, func() bool { return w.mock.Payments()[0].Status == mockserver.StatusComplete }, patience, tick)
 	require.NoError(t, cluster.Stop("immediate"))
-	require.Eventually(t, func() bool { return w.shop.poll.Stats().Unhanded == 1 }, patience, tick, "the poller has lost its lock")
+	require.Eventually(t, func() bool { return w.shop.poll.Stats().Unhanded == 1 }, patience, tick, "it lost its lock")
 	w.mock.ClearFaults()
 	require.NoError(t, cluster.Start())
 	require.Eventually(t, func() bool {

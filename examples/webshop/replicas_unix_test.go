@@ -64,7 +64,8 @@ func TestReplicas(t *testing.T) {
 	require.Eventually(t, func() bool { return count(t, db, paidOrders) == orders }, 3*patience, tick)
 	require.Equal(t, orders, count(t, db, `SELECT count(*) FROM orders`))
 	require.Equal(t, orders, count(t, db, `SELECT count(*) FROM deposits`))
-	require.Equal(t, orders, count(t, db, `SELECT count(DISTINCT order_id) FROM deposits WHERE outcome = 'paid' AND owed = 0`))
+	distinct := `SELECT count(DISTINCT order_id) FROM deposits WHERE outcome = 'paid' AND owed = 0`
+	require.Equal(t, orders, count(t, db, distinct))
 	require.Equal(t, 5000-2*orders, count(t, db, `SELECT count FROM stock WHERE product = 'tea'`))
 	require.Equal(t, 5000-orders, count(t, db, `SELECT count FROM stock WHERE product = 'spoon'`))
 	require.Zero(t, count(t, db, `SELECT count(*) FROM depositpay_payments WHERE stage IN (1, 2, 4, 5)`))
@@ -81,10 +82,9 @@ func TestHungReplica(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	mock := mockserver.RunT(t)
-	holder := func() int {
-		return count(t, db, fmt.Sprintf(`SELECT coalesce(max(pid), 0) FROM pg_locks JOIN pg_database d ON d.oid = database
-			WHERE d.datname = current_database() AND locktype = 'advisory' AND granted AND objid = %d`, uint32(pollLock&0xffffffff)))
-	}
+	query := fmt.Sprintf(`SELECT coalesce(max(pid), 0) FROM pg_locks JOIN pg_database d ON d.oid = database
+		WHERE d.datname = current_database() AND locktype = 'advisory' AND granted AND objid = %d`, uint32(pollLock&0xffffffff))
+	holder := func() int { return count(t, db, query) }
 	hung := startReplicas(t, db.DSN, mock, 1)[0]
 	require.Eventually(t, func() bool { return holder() != 0 }, patience, tick)
 	first := holder()
@@ -140,8 +140,8 @@ func startReplicas(t *testing.T, dsn string, mock *mockserver.Server, n int) (al
 		require.NoError(t, ln.Close())
 		r := &replica{t: t, url: &url.URL{Scheme: "http", Host: ln.Addr().String()}}
 		r.cmd = exec.Command(os.Args[0], "--addr", r.url.Host, "--postgres", dsn)
-		r.cmd.Env = append(os.Environ(), envChild+"=1", "DEPOSITPAY_URL="+mock.URL(), "DEPOSITPAY_CHECKOUT_URL="+mock.CheckoutURL(),
-			"DEPOSITPAY_TOKEN="+mock.Token(), "SHOP_OFFICE_PASSWORD="+testPassword, "SHOP_HOOK_SECRET="+testSecret)
+		r.cmd.Env = append(os.Environ(), envChild+"=1", "DEPOSITPAY_URL="+mock.URL(), "DEPOSITPAY_TOKEN="+mock.Token(),
+			"DEPOSITPAY_CHECKOUT_URL="+mock.CheckoutURL(), "SHOP_OFFICE_PASSWORD="+testPassword, "SHOP_HOOK_SECRET="+testSecret)
 		r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 		require.NoError(t, r.cmd.Start())
 		all = append(all, r)

@@ -139,6 +139,7 @@ func (v *visitor) payment(id string) string {
 func (v *visitor) shows(path string, texts ...string) {
 	v.t.Helper()
 	for _, text := range texts {
-		require.Eventually(v.t, func() bool { return strings.Contains(v.get(path), text) }, patience, tick, "%s has no %q", path, text)
+		has := func() bool { return strings.Contains(v.get(path), text) }
+		require.Eventually(v.t, has, patience, tick, "%s has no %q", path, text)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,11 +72,8 @@ func TestTexts(t *testing.T) {
 	} {
 		for l, words := range wait {
 			advice := text(lang(l), string(s)+".advice")
-			found := false
-			for _, word := range words {
-				found = found || strings.Contains(advice, word)
-			}
-			require.True(t, found, "%s: %s", s, advice)
+			said := func(word string) bool { return strings.Contains(advice, word) }
+			require.True(t, slices.ContainsFunc(words, said), "%s: %s", s, advice)
 		}
 	}
 	require.Equal(t, "50,000원이 입금되었지만 승인되지 않았습니다.", text(korean, "deposit.rejected", money(korean, 50_000)))
