@@ -1,8 +1,18 @@
 package mutants_test
 
-// pageMutants break what keeps the pages of the mock safe and right. Each is caught without
-// a browser.
+// pageMutants break what keeps the pages of the mock and of the web shop safe and right. Each is caught
+// without a browser.
 var pageMutants = []mutant{
+	{
+		"a double click creates two payments", "examples/webshop/order.go",
+		"if err != nil || !claimed {", "if _ = claimed; err != nil {",
+		"./examples/webshop", "TestDoubleClick",
+	},
+	{
+		"any password opens the office", "examples/webshop/office.go",
+		"[]byte(s.OfficePassword)) == 1 &&", "[]byte(s.OfficePassword)) >= 0 &&",
+		"./examples/webshop", "TestOfficeLocked",
+	},
 	{
 		"what people type is markup", "mockserver/internal/web/templates.go",
 		`"html/template"`, `"text/template"`,
