@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/depositpay/depositpay-go/examples/gameserver/grant"
@@ -15,118 +17,134 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// demo is the story: the service with its store, the game server, and two players.
+// demo is the service with its store, the game server, and a game in the same process.
 type demo struct {
-	out     io.Writer
-	mock    *mockserver.Server
-	s       *server
-	sword   mockserver.Product
-	pack    mockserver.Product
-	steve   mockserver.StoreUser
-	alex    mockserver.StoreUser
-	packKey string // the payment of the pack
+	mu       sync.Mutex // of out
+	out      io.Writer
+	mock     *mockserver.Server
+	s        *server
+	town     *town
+	products map[string]string // ids by name
+	paid     []string          // payments
 }
 
-// playDemo tells the story, from purchases in the store to items in the game.
-func playDemo(ctx context.Context, stay bool, in io.Reader, out io.Writer) (err error) {
+const steve, alex = "acc-steve", "acc-alex"
+
+func playDemo(ctx context.Context, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "gameserver-demo")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	d := &demo{out: out}
+	d := &demo{out: out, products: map[string]string{}}
 	if d.mock, err = mockserver.New(mockserver.Config{}); err != nil {
 		return err
 	}
-	if err := d.mock.Start(); err != nil {
-		return err
-	}
 	defer func() { err = errors.Join(err, d.mock.Close()) }()
-	if !stay {
-		d.say("The service, its store and the game run until the story is told; --stay keeps them.")
-	}
-	if err := d.stock(); err != nil {
+	cfg, err := d.stock(filepath.Join(dir, "payments.db"))
+	if err != nil {
 		return err
 	}
-	if d.s, err = open(ctx, d.settings(filepath.Join(dir, "payments.db"))); err != nil {
+	if d.s, err = open(ctx, cfg); err != nil {
 		return err
 	}
-	if err := d.mock.SetWebhook(d.mock.Token(), "http://"+d.s.ln.Addr().String()+"/hook"); err != nil {
+	if d.town, err = openTown(ctx, d.s.ledger, d.s.book, d.say); err != nil {
 		return errors.Join(err, d.s.close())
 	}
-	return d.play(ctx, stay, in)
-}
-
-// play runs the server for as long as the story takes.
-func (d *demo) play(ctx context.Context, stay bool, in io.Reader) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	d.s.game = d.town
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
 	told := make(chan error, 1)
-	err := d.s.serve(ctx, func() {
+	err = d.s.serve(ctx, func() {
 		go func() {
-			err := d.story(ctx)
-			told <- err
-			if err != nil || !stay {
-				cancel()
-				return
-			}
-			d.say("\nThe store is at %s/store/, where you pay at the checkout page and play the bank at %s/_mock/\n%s\nOperator's commands go here; try help.",
-				d.mock.URL(), d.mock.URL(), d.s.addresses())
-			console(ctx, d.s, in, d.out)
+			defer stop()
+			told <- d.story(ctx)
 		}()
 	})
 	return errors.Join(<-told, err)
 }
 
-// stock fills the dashboard of the service: two products, two users.
-func (d *demo) stock() (err error) {
-	if d.sword, err = d.mock.SaveProduct(mockserver.Product{Name: "Sword", Price: 3000}); err != nil {
-		return err
+// stock starts the service, fills its dashboard, and returns settings that fit.
+func (d *demo) stock(ledger string) (settings, error) {
+	err := d.mock.Start()
+	cfg := settings{
+		URL: d.mock.URL(), token: d.mock.Token(), pollEvery: 100 * time.Millisecond,
+		Ledger: ledger, NotBefore: time.Now().Add(-time.Minute), Listen: "127.0.0.1:0",
 	}
-	if d.pack, err = d.mock.SaveProduct(mockserver.Product{Name: "Hero pack", Price: 9000}); err != nil {
-		return err
+	for name, items := range map[string][]string{"sword": {"sword"}, "pack": {"shield", "potion", "potion", "potion", "potion"}} {
+		p, failed := d.mock.SaveProduct(mockserver.Product{Name: name, Price: 3000})
+		err = errors.Join(err, failed)
+		d.products[name] = p.ID
+		cfg.Catalogue = append(cfg.Catalogue, grant.Product{ID: p.ID, Name: name, Price: payments.NewAmount(p.Price), Items: items})
 	}
-	if d.steve, err = d.mock.SaveStoreUser(mockserver.StoreUser{ID: "acc-1001", Name: "Steve"}); err != nil {
-		return err
+	for _, account := range []string{steve, alex} {
+		_, failed := d.mock.SaveStoreUser(mockserver.StoreUser{ID: account, Name: account})
+		err = errors.Join(err, failed)
 	}
-	d.alex, err = d.mock.SaveStoreUser(mockserver.StoreUser{ID: "acc-1002", Name: "Alex"})
+	return cfg, err
+}
+
+func (d *demo) say(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, _ = fmt.Fprintf(d.out, format+"\n", args...)
+}
+
+// story is told step by step: after each, every unit is granted or has a reason to wait.
+func (d *demo) story(ctx context.Context) error {
+	for _, step := range []struct {
+		says string
+		do   func() error
+	}{
+		{"Steve joins and buys a sword.", func() error { return errors.Join(d.town.join(ctx, steve), d.buy("sword", steve)) }},
+		{"Alex is offline and buys the hero pack, a shield and four potions: they wait.", func() error { return d.buy("pack", alex) }},
+		{"Alex joins, and can carry four things.", func() error { return d.town.join(ctx, alex) }},
+		{"Alex drops the shield and types /claim.", func() error { return errors.Join(d.town.drop(ctx, alex, "shield"), d.town.join(ctx, alex)) }},
+		{"Alex says that a potion never came. The operator looks:", func() error { return d.operator(ctx, "show "+alex) }},
+		{"and cannot give it twice by mistake:", func() error { return d.operator(ctx, "retry "+d.paid[1]+":2 Alex asked") }},
+	} {
+		d.say("%s", step.says)
+		if err := errors.Join(step.do(), d.settled(ctx)); err != nil {
+			return err
+		}
+	}
+	if n := d.town.gave.Load(); n != 6 {
+		return fmt.Errorf("the game gave %d units, want 6", n)
+	}
+	d.say("gave 6 of 6 units, each once")
+	return nil
+}
+
+func (d *demo) operator(ctx context.Context, line string) error {
+	var answer strings.Builder
+	err := d.s.desk.Do(ctx, &answer, "the demo", line)
+	d.say("> %s\n%s", line, strings.TrimSpace(answer.String()))
 	return err
 }
 
-// settings are the catalogue, under the ids of the dashboard, and a quick pace.
-func (d *demo) settings(ledger string) settings {
-	return settings{
-		URL: d.mock.URL(), Ledger: ledger, Town: "127.0.0.1:0", Listen: "127.0.0.1:0", token: d.mock.Token(),
-		pace: pace{pollMin: 100 * time.Millisecond, pollMax: 200 * time.Millisecond, every: 50 * time.Millisecond},
-		Catalogue: []grant.Product{
-			{ID: d.sword.ID, Name: d.sword.Name, Price: payments.NewAmount(d.sword.Price), PerItem: true, Lines: []grant.Line{{Item: "sword", Slots: 1}}},
-			{ID: d.pack.ID, Name: d.pack.Name, Price: payments.NewAmount(d.pack.Price), Lines: []grant.Line{
-				{Item: "rank:hero", OncePerOrder: true}, {Item: "potion", Count: 5, Slots: 1},
-			}},
-		},
-	}
-}
-
-func (d *demo) say(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format+"\n", args...) }
-
-// buy is a user in the store, and the bank.
-func (d *demo) buy(p mockserver.Product, u mockserver.StoreUser) (payment string, err error) {
-	bought, err := d.mock.Buy(p.ID, u.ID)
+// buy is a player in the store, and then at the bank.
+func (d *demo) buy(product, account string) error {
+	bought, err := d.mock.Buy(d.products[product], account)
 	if err != nil {
-		return "", err
+		return err
 	}
-	d.say("  %s buys %q in the store for %d and pays at %s/%s", u.Name, p.Name, p.Price, d.mock.CheckoutURL(), bought.ID)
-	if _, err := d.mock.Deposit(bought.ID, mockserver.Deposit{Payer: u.Name}); err != nil {
-		return "", err
-	}
-	d.say("  the bank has the deposit")
-	return bought.ID, nil
+	d.paid = append(d.paid, bought.ID)
+	_, err = d.mock.Deposit(bought.ID, mockserver.Deposit{Payer: account})
+	return err
 }
 
-// operator types a command and reads the answer.
-func (d *demo) operator(ctx context.Context, line string) (string, error) {
-	var answer strings.Builder
-	err := d.s.desk.Do(ctx, &answer, "the demo", line)
-	d.say("  operator> %s\n    %s", line, strings.ReplaceAll(strings.TrimSpace(answer.String()), "\n", "\n    "))
-	return answer.String(), err
+// settled waits until every unit that was paid for is granted, or has a reason to wait.
+func (d *demo) settled(ctx context.Context) error {
+	moving := func(g grant.Grant) bool { return g.State != grant.Granted && g.Reason == "" }
+	for _, payment := range d.paid {
+		var units []grant.Grant
+		for len(units) == 0 || slices.ContainsFunc(units, moving) {
+			<-time.After(10 * time.Millisecond)
+			var err error
+			if units, err = d.s.book.OfPayment(ctx, payment); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

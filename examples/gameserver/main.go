@@ -1,6 +1,6 @@
-// Command gameserver turns payments into items in a game, each unit once, with package
-// grant. With --demo it brings everything along: the mock of the service with its store, and
-// a tiny text-mode game that several players join and leave.
+// Command gameserver gives items that players bought to a game, each unit exactly once, with
+// package grant. With --demo it brings the mock of the service, with its store, and a small
+// game in the same process.
 //
 //	go run ./examples/gameserver --demo
 package main
@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -19,18 +20,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := command(ctx, os.Args[1:], os.Stdin, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "gameserver:", err)
-		os.Exit(1)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil {
+		log.Fatal("gameserver: ", err)
 	}
 }
 
-func command(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("gameserver", flag.ContinueOnError)
-	demo := flags.Bool("demo", false, "play a purchase from the store to the item, with the mock of the service")
-	stay := flags.Bool("stay", false, "with --demo: keep running, for players and the store in a browser")
+	demo := flags.Bool("demo", false, "play purchases from the store to the item, with the mock of the service")
 	file := flags.String("config", "gameserver.json", "the settings; see README.md")
 	flags.SetOutput(out)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -38,11 +36,8 @@ func command(ctx context.Context, args []string, in io.Reader, out io.Writer) er
 	} else if err != nil {
 		return err
 	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("%q is not understood; see -h", flags.Arg(0))
-	}
 	if *demo {
-		return playDemo(ctx, *stay, in, out)
+		return playDemo(ctx, out)
 	}
 	cfg, err := readSettings(*file)
 	if err != nil {
@@ -53,13 +48,13 @@ func command(ctx context.Context, args []string, in io.Reader, out io.Writer) er
 		return err
 	}
 	return s.serve(ctx, func() {
-		_, _ = fmt.Fprintf(out, "%s\ntype help for the operator's commands\n", s.addresses())
-		go console(ctx, s, in, out)
+		_, _ = fmt.Fprintf(out, "send webhooks to %s\ntype help for the operator's commands\n", s.hookURL())
+		go s.console(ctx, in, out)
 	})
 }
 
-// console reads the operator's commands, one a line.
-func console(ctx context.Context, s *server, in io.Reader, out io.Writer) {
+// console runs the operator's commands, one a line.
+func (s *server) console(ctx context.Context, in io.Reader, out io.Writer) {
 	for lines := bufio.NewScanner(in); lines.Scan() && ctx.Err() == nil; {
 		if err := s.desk.Do(ctx, out, "the console", lines.Text()); err != nil {
 			return

@@ -1,174 +1,92 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"database/sql"
 	"errors"
-	"fmt"
-	"log/slog"
-	"net"
-	"regexp"
-	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/depositpay/depositpay-go/examples/gameserver/grant"
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
-// town is a text-mode game: players connect over TCP, log in, carry things and leave. It
-// believes anyone who says a name, so keep it on loopback.
+// town is a game in the same process: players join, carry up to four things, and drop them.
 type town struct {
-	chest
+	db   *inbox.SQLite
 	book *grant.Book
-	ln   net.Listener
+	say  func(format string, args ...any)
 
 	mu     sync.Mutex
-	online map[string]*visitor
-	guests sync.WaitGroup
+	online map[string]bool
+	gave   atomic.Int64 // units
 }
 
-// listen is how long a player may take to read what is said.
-const listen = 2 * time.Second
+// The key of a unit is in the row of the thing, forever: so the game refuses it a second time.
+const townSchema = `CREATE TABLE IF NOT EXISTS town_things (
+	grant_key TEXT PRIMARY KEY, account TEXT NOT NULL, item TEXT NOT NULL, dropped BOOLEAN NOT NULL DEFAULT false)`
 
-// visitor is one connection. A player who does not read holds up the others once, and is put
-// out.
-type visitor struct {
-	net.Conn
-	mu      sync.Mutex
-	account string
+// pockets is how many things a player can carry.
+const pockets = 4
+
+func openTown(ctx context.Context, db *inbox.SQLite, book *grant.Book, say func(string, ...any)) (*town, error) {
+	_, err := db.Writer.ExecContext(ctx, townSchema)
+	return &town{db: db, book: book, say: say, online: map[string]bool{}}, err
 }
 
-var accountPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
-func openTown(ctx context.Context, address string, ledger *inbox.SQLite, book *grant.Book) (*town, error) {
-	if _, err := ledger.Writer.ExecContext(ctx, chestSchema); err != nil {
-		return nil, err
-	}
-	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return &town{chest: chest{ledger}, book: book, ln: ln, online: map[string]*visitor{}}, nil
-}
-
-func (t *town) serve(ctx context.Context) error {
-	defer t.guests.Wait()
-	stop := context.AfterFunc(ctx, func() { _ = t.ln.Close() })
-	defer stop()
-	for failures := 0; ; {
-		conn, err := t.ln.Accept()
-		if ctx.Err() != nil {
-			return nil
-		}
-		if errors.Is(err, net.ErrClosed) {
-			return fmt.Errorf("the town's port failed: %w", err)
-		}
-		if err != nil { // too many open files, or a player who is gone already
-			slog.WarnContext(ctx, "gameserver: a player did not get in", slog.Any("error", err))
-			pause(ctx, min(time.Second, 5*time.Millisecond<<min(failures, 10)))
-			failures++
-			continue
-		}
-		failures = 0
-		t.guests.Go(func() { t.visit(ctx, &visitor{Conn: conn}) })
-	}
-}
-
-func pause(ctx context.Context, wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
-func (t *town) close() error {
-	if err := t.ln.Close(); !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
-}
-
-const townHelp = "login ACCOUNT, inventory, drop KEY, claim, quit"
-
-// visit is one player, from hello to goodbye.
-func (t *town) visit(ctx context.Context, v *visitor) {
-	stop := context.AfterFunc(ctx, func() { _ = v.Close() })
-	defer func() {
-		t.leave(v)
-		stop()
-		_ = v.Close()
-	}()
-	v.say("Welcome to the town. %s", townHelp)
-	for lines := bufio.NewScanner(v); lines.Scan(); {
-		verb, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(lines.Text()), "/"), " ")
-		if verb == "quit" {
-			return
-		}
-		if err := t.do(ctx, v, verb, rest); err != nil {
-			v.say("That did not work: %v", err)
-		}
-	}
-}
-
-func (t *town) do(ctx context.Context, v *visitor, verb, rest string) error {
-	switch {
-	case verb == "help" || verb == "":
-		v.say("%s", townHelp)
-		return nil
-	case verb == "login":
-		return t.join(ctx, v, rest)
-	case v.account == "":
-		return errors.New("log in first")
-	case verb == "inventory":
-		things, err := t.carried(ctx, v.account)
-		v.say("You carry %d things: %s", len(things), strings.Join(things, ", "))
-		return err
-	case verb == "drop":
-		return t.drop(ctx, v.account, rest)
-	case verb == "claim":
-		n, err := t.book.Claim(ctx, v.account)
-		v.say("%d things are on their way", n)
-		return err
-	}
-	return fmt.Errorf("there is no %q here; try help", verb)
-}
-
-func (t *town) join(ctx context.Context, v *visitor, account string) error {
-	if v.account != "" {
-		return fmt.Errorf("you are %s already", v.account)
-	}
-	if !accountPattern.MatchString(account) {
-		return errors.New("an account is made of letters, digits, _ and -")
-	}
+func (t *town) join(ctx context.Context, account string) error {
 	t.mu.Lock()
-	if t.online[account] != nil {
-		t.mu.Unlock()
-		return fmt.Errorf("%s is in town already, on another connection", account)
-	}
-	v.account = account
-	t.online[account] = v
+	t.online[account] = true
 	t.mu.Unlock()
-	n, err := t.book.Joined(ctx, account)
-	v.say("Hello %s. In your claim box: %d", account, n)
+	_, err := t.book.Joined(ctx, account)
 	return err
 }
 
-func (t *town) leave(v *visitor) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if v.account != "" {
-		delete(t.online, v.account)
-	}
+// drop empties a pocket. The row stays, and the key with it.
+func (t *town) drop(ctx context.Context, account, item string) error {
+	_, err := t.db.Writer.ExecContext(ctx, `UPDATE town_things SET dropped = true WHERE grant_key =
+		(SELECT grant_key FROM town_things WHERE item = $1 AND account = $2 AND NOT dropped LIMIT 1)`, item, account)
+	return err
 }
 
-func (v *visitor) say(format string, args ...any) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	_ = v.SetWriteDeadline(time.Now().Add(listen))
-	if _, err := fmt.Fprintf(v, format+"\n", args...); err != nil {
-		_ = v.Close() // who has left hears nothing, and who does not listen has to leave
+// Refuses: see Give.
+func (t *town) Refuses() bool { return true }
+
+// Give puts a thing into a pocket, with its key, in one transaction.
+func (t *town) Give(ctx context.Context, d grant.Delivery) (grant.Answer, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.online[d.Account] {
+		return grant.Offline, nil
 	}
+	tx, err := t.db.Writer.BeginTx(ctx, nil)
+	if err != nil {
+		return "", errors.Join(grant.ErrNotGiven, err)
+	}
+	answer, err := put(ctx, tx, d)
+	if err != nil || answer != grant.Given {
+		return answer, errors.Join(err, tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return "", err
+	}
+	t.gave.Add(1)
+	t.say("  %s gets: %s (%s)", d.Account, d.Item, d.Key)
+	return grant.Given, nil
+}
+
+func put(ctx context.Context, tx *sql.Tx, d grant.Delivery) (grant.Answer, error) {
+	var has, carried int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE grant_key = $1), count(*) FILTER (WHERE account = $2 AND NOT dropped)
+		FROM town_things`, d.Key, d.Account).Scan(&has, &carried)
+	switch {
+	case err != nil:
+		return "", err
+	case has > 0:
+		return grant.AlreadyGranted, nil
+	case carried >= pockets:
+		return grant.Full, nil
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO town_things (grant_key, account, item) VALUES ($1, $2, $3)`, d.Key, d.Account, d.Item)
+	return grant.Given, err
 }

@@ -1,43 +1,30 @@
-// Package grant turns payments into items in a game, each unit once. A game server or its
-// panel embeds it next to package inbox.
-//
-// # First use
+// Package grant gives items that players paid for to a game, each unit exactly once. A game
+// server or its panel embeds it next to package inbox.
 //
 //	ledger, err := sqlite.Open("payments.db", nil)
-//	book, err := grant.Open(ctx, grant.Config{SQLite: ledger, Catalogue: catalogue})
+//	book, err := grant.Open(ctx, ledger, catalogue)
 //	box, err := inbox.Open(ctx, inbox.Config{
 //		SQLite: ledger, Client: client, Handler: book.Handle, Catalogue: catalogue.Inbox(),
-//		NotBefore: book.Born().Add(-time.Minute), // a new book does not know what was given before
+//		NotBefore: began, // a new ledger does not know what was given before
 //	})
 //	go func() { boxRan <- box.Run(ctx) }()
-//	err = book.Run(ctx, game) // hands units to the game until ctx ends
+//	err = book.Run(ctx, game) // gives units to the game until ctx ends
 //
-// and the game calls book.Joined when a player joins, and book.Claim for /claim.
+// The game calls book.Joined when a player joins, or types /claim.
 //
-// # What is promised
+// # How a unit reaches its player
 //
-// The inbox's handler writes grants and nothing else, in the inbox's transaction: one for
-// each unit of each line of a payment, with a Key that never changes. A worker of its own
-// hands them to the Game.
+// Book.Handle, the inbox's handler, writes one row for each unit that was paid for, in the
+// inbox's transaction, and does nothing else. The unit's key is its payment and number, and
+// never changes. A worker, Book.Run, gives the units to the Game:
 //
 //	pending → granting → granted
-//	                  ↘ claimable   (offline, or no free slot: at the next join, or by /claim)
-//	                  ↘ needs review (nobody knows whether the game gave it, or it refuses)
+//	            ├──────→ pending      (offline, or inventory full: until the player joins, or a minute passes)
+//	            └──────→ needs review (outcome unknown, or the game refuses it)
 //
-// "granting" is durable before the game is asked. If the process is killed there, nobody
-// knows whether the item arrived. A Game that keeps the keys and refuses a second time
-// (Game.Refuses) is asked again: each unit arrives exactly once. For any other Game the
-// unit needs review: it arrives at most once, and never twice without a person. One unit at
-// a time is in the game's hands, so a kill costs one look at most.
-//
-// # Players
-//
-// A player is an account id, never a display name; what does not look like one needs
-// review. Players with something due take turns. Before each unit the game is asked whether the player is online and how many slots
-// are free, and the batch stops when the player has left.
-//
-// # One process
-//
-// The ledger is a SQLite file, which one process has open. One token has one poller; Watch
-// says loudly when payments were completed by another one.
+// "granting" is committed before the game is asked. If the process is killed there, the
+// outcome is unknown. A Game that stores the keys (Game.Refuses) is asked again: each unit
+// arrives exactly once. With any other Game the unit needs review: it arrives at most once,
+// and is given again only by a person. The worker asks for one unit at a time, so a kill
+// leaves at most one unit for review. Players take turns, one unit each.
 package grant

@@ -9,30 +9,26 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 )
 
-// HTTP is a Game behind two calls:
+// HTTP is a Game behind one call:
 //
-//	GET  {URL}/players/{account}  →  {"online": true, "free": 3}
-//	POST {URL}/grants             →  {"answer": "granted"}; the body is a Delivery
+//	POST {URL}/grants  →  {"answer": "granted"}; the body is a Delivery
 //
-// The answers are those of this package: granted, already, offline, full, refused. HTTP
-// status 503 means that nothing was given and may be tried again; after any other one, a
-// timeout or a cut answer, nobody knows.
+// The answers are those of this package: granted, already, offline, full, refused. HTTP status
+// 503 means that nothing was given and the call may be repeated; after any other status, a
+// timeout or a cut response the outcome is unknown.
 type HTTP struct {
 	// URL is the address, without a slash at the end.
 	URL string
 	// Secret, if set, is sent as "Authorization: Bearer …". It appears in no error.
 	Secret string
-	// RefusesTwice tells that the game keeps the key with the item; see Game.Refuses.
+	// RefusesTwice states that the game stores the key with the item; see Game.Refuses.
 	RefusesTwice bool
-	// Client sends the requests. Default: one that follows no redirects, takes no proxy from
-	// the environment, and speaks HTTP/1.1, since net/http sends requests of HTTP/2 again by
-	// itself.
+	// Client sends the requests. Default: one that follows no redirects, uses no proxy of the
+	// environment, and speaks HTTP/1.1, since net/http may repeat requests over HTTP/2.
 	Client *http.Client
 }
 
@@ -50,34 +46,15 @@ func plainTransport() *http.Transport {
 // Refuses is RefusesTwice.
 func (h *HTTP) Refuses() bool { return h.RefusesTwice }
 
-// Player asks the game.
-func (h *HTTP) Player(ctx context.Context, account string) (p Player, err error) {
-	_, err = h.call(ctx, http.MethodGet, "/players/"+url.PathEscape(account), nil, &p)
-	return p, err
-}
-
-// Give asks the game. The key is in the body and not in a header Idempotency-Key: net/http
-// takes that for leave to send a request twice by itself.
+// Give asks the game. The key is in the body, not in a header Idempotency-Key, because
+// net/http takes that header as permission to repeat the request.
 func (h *HTTP) Give(ctx context.Context, d Delivery) (Answer, error) {
-	body, err := json.Marshal(d)
-	if err != nil {
-		return "", errors.Join(ErrNotGiven, err)
-	}
-	var result struct{ Answer Answer }
-	sent, err := h.call(ctx, http.MethodPost, "/grants", body, &result)
-	if err != nil && !sent {
-		err = errors.Join(ErrNotGiven, err)
-	}
-	return result.Answer, err
-}
-
-// call makes a request. sent reports whether the game may have acted.
-func (h *HTTP) call(ctx context.Context, method, path string, body []byte, result any) (sent bool, err error) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
-	req, err := http.NewRequestWithContext(ctx, method, h.URL+path, bytes.NewReader(body))
+	body, _ := json.Marshal(d) // three strings
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL+"/grants", bytes.NewReader(body))
 	if err != nil {
-		return false, err
+		return "", errors.Join(ErrNotGiven, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if h.Secret != "" {
@@ -88,29 +65,31 @@ func (h *HTTP) call(ctx context.Context, method, path string, body []byte, resul
 		client = plainHTTP
 	}
 	resp, err := client.Do(req)
-	if err != nil {
-		return connected.Load(), h.clean(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	switch {
-	case resp.StatusCode == http.StatusServiceUnavailable:
-		return false, fmt.Errorf("%s %s: the game is not ready (503)", method, path)
-	case resp.StatusCode != http.StatusOK:
-		return true, fmt.Errorf("%s %s: the game answered %s", method, path, resp.Status)
-	case err == nil:
-		err = json.Unmarshal(text, result)
+	case err != nil && !connected.Load():
+		return "", errors.Join(ErrNotGiven, err)
+	case err != nil:
+		return "", err
 	}
-	if err != nil {
-		return true, fmt.Errorf("%s %s: the answer cannot be read: %w", method, path, h.clean(err))
-	}
-	return true, nil
+	return read(resp)
 }
 
-// clean takes the secret out of what the network says, in case it is in the address.
-func (h *HTTP) clean(err error) error {
-	if h.Secret == "" || !strings.Contains(err.Error(), h.Secret) {
-		return err
+func read(resp *http.Response) (Answer, error) {
+	defer func() { _ = resp.Body.Close() }()
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusServiceUnavailable:
+		return "", fmt.Errorf("%w: the game is not ready (503)", ErrNotGiven)
+	default:
+		return "", fmt.Errorf("the game answered %s", resp.Status)
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), h.Secret, "[removed]"))
+	var result struct{ Answer Answer }
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err == nil {
+		err = json.Unmarshal(text, &result)
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the game's answer: %w", err)
+	}
+	return result.Answer, nil
 }

@@ -10,122 +10,129 @@ import (
 	"github.com/depositpay/depositpay-go/inbox"
 )
 
-// AlreadyGrantedError is Resend's error for a unit that the player has.
-type AlreadyGrantedError struct {
-	Key string
-	At  time.Time // UTC
-	How string    // what the book says besides, such as who settled it by hand
-}
+var (
+	// ErrGranted is wrapped by the error of a decision about a unit that the player has.
+	ErrGranted = errors.New("grant: already granted")
+	// ErrRejected is wrapped by the error for a payment that a person has rejected.
+	ErrRejected = errors.New("grant: nothing is given for this payment")
+)
 
-// Error says when, and how.
-func (e *AlreadyGrantedError) Error() string {
-	text := fmt.Sprintf("%s was already granted at %s", e.Key, e.At.Format(time.RFC3339))
-	if e.How != "" {
-		text += " (" + e.How + ")"
-	}
-	return text
-}
-
-// Waiting are the units that the players do not have yet, the oldest first: pending,
-// granting, claimable, needs review. At most limit; 0 is all.
+// Waiting returns the units that players do not have yet, at most limit; a negative limit
+// returns all.
 func (b *Book) Waiting(ctx context.Context, limit int) ([]Grant, error) {
-	if limit == 0 {
-		limit = -1
-	}
-	return b.query(ctx, `state <> 'granted' ORDER BY created_at, grant_key LIMIT $1`, limit)
+	return b.query(ctx, sqlOpen+`true ORDER BY account, payment_id, unit LIMIT $1`, limit)
 }
 
-// History is all of an account, the newest first.
-func (b *Book) History(ctx context.Context, account string) ([]Grant, error) {
-	return b.query(ctx, `account = $1 ORDER BY created_at DESC, grant_key`, account)
+// OfAccount returns all units of a player.
+func (b *Book) OfAccount(ctx context.Context, account string) ([]Grant, error) {
+	return b.query(ctx, `account = $1 ORDER BY payment_id, unit`, account)
 }
 
-// OfPayment is all of a payment.
+// OfPayment returns all units of a payment.
 func (b *Book) OfPayment(ctx context.Context, payment string) ([]Grant, error) {
-	return b.query(ctx, `grant_key > $1 AND grant_key < $2 ORDER BY line, unit`, payment+":", payment+";")
+	return b.query(ctx, `grant_key > $1 AND grant_key < $2 ORDER BY unit`, payment+":", payment+";")
 }
 
-// Get is one unit; ErrNoGrant if there is none.
-func (b *Book) Get(ctx context.Context, key string) (Grant, error) {
-	grants, err := b.query(ctx, `grant_key = $1`, key)
-	if err == nil && len(grants) == 0 {
-		err = fmt.Errorf("%w: %q", ErrNoGrant, key)
-	}
+// Decisions returns what was decided about a payment and its units, oldest first.
+func (b *Book) Decisions(ctx context.Context, payment string) (all []inbox.AuditLine, err error) {
+	rows, err := b.ledger.Reader.QueryContext(ctx,
+		`SELECT action || ' ' || key, at, actor, reason FROM grants_decisions WHERE key >= $1 AND key < $2 ORDER BY at`, payment, payment+";")
 	if err != nil {
-		return Grant{}, err
-	}
-	return grants[0], nil
-}
-
-// Counts are the units in each state.
-func (b *Book) Counts(ctx context.Context) (counts map[State]int, err error) {
-	rows, err := b.cfg.SQLite.Reader.QueryContext(ctx, `SELECT state, count(*) FROM grants GROUP BY state`)
-	if err != nil {
-		return nil, fmt.Errorf("grant: the book cannot be read: %w", err)
+		return nil, fmt.Errorf("grant: reading the book: %w", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	counts = map[State]int{}
 	for rows.Next() {
-		var s State
-		var n int
-		if err := rows.Scan(&s, &n); err != nil {
+		var d inbox.AuditLine
+		var at int64
+		if err := rows.Scan(&d.Action, &at, &d.Decision.Actor, &d.Decision.Reason); err != nil {
 			return nil, err
 		}
-		counts[s] = n
+		d.At = time.UnixMicro(at).UTC()
+		all = append(all, d)
 	}
-	return counts, rows.Err()
+	return all, rows.Err()
 }
 
-// Resend gives a unit again, under the same key. One that the player has is an
-// *AlreadyGrantedError. For one that needs review it is a decision: look whether the player
-// has it before; if so, call Settle.
-func (b *Book) Resend(ctx context.Context, key string, by inbox.Decision) error {
-	g, err := b.Get(ctx, key)
-	if err == nil && g.State != Granted && (!b.isAccount(g.Account) || g.Reason == notOfTheStore) {
-		err = fmt.Errorf("grant: %s: %q is not an account id: give it by hand to whom it belongs, then settle it", key, g.Account)
-	}
-	if err != nil {
-		return err
-	}
-	err = b.decide(ctx, key, "resend", by, Pending, "")
-	if err == nil {
-		b.Wake()
-	}
-	return err
+// Retry gives a unit again, under the same key. For one that needs review this is a decision:
+// check first whether the player has it, and if so call Settle.
+func (b *Book) Retry(ctx context.Context, key string, by inbox.Decision) error {
+	return b.decide(ctx, key, "retry", by, Pending)
 }
 
-// Settle marks a unit as granted, by the hand of a person who has seen to it.
+// Settle marks a unit as granted that a person gave by hand, or will not give.
 func (b *Book) Settle(ctx context.Context, key string, by inbox.Decision) error {
-	return b.decide(ctx, key, "settle", by, Granted, "settled by hand by "+by.Actor)
+	return b.decide(ctx, key, "settle", by, Granted)
 }
 
-// decide changes a unit by hand, and keeps who did it and why.
-func (b *Book) decide(ctx context.Context, key, action string, by inbox.Decision, to State, reason string) error {
-	if by.Actor == "" || by.Reason == "" {
-		return errors.New("grant: say who decides, and why")
-	}
-	g, err := b.Get(ctx, key)
+// decide changes an open unit by hand, and records who decided and why.
+func (b *Book) decide(ctx context.Context, key, action string, by inbox.Decision, to State) error {
+	found, err := b.query(ctx, `grant_key = $1`, key)
 	if err != nil {
 		return err
 	}
-	switch g.State {
-	case Granted:
-		return &AlreadyGrantedError{Key: key, At: g.GrantedAt, How: g.Reason}
-	case Granting:
-		return fmt.Errorf("grant: %s is in the game's hands: try again in a moment", key)
-	default:
+	if len(found) == 0 {
+		return fmt.Errorf("grant: no unit has the key %q", key)
 	}
-	return b.inTx(ctx, func(tx *sql.Tx) error {
-		mine, err := b.moved(tx.ExecContext(ctx, `UPDATE grants SET state = $3, reason = $4, changed_at = $5, due_at = $5,
-			granted_at = CASE WHEN $3 = 'granted' THEN $5 ELSE 0 END WHERE grant_key = $1 AND state = $2`, key, g.State, to, reason, now()))
-		if err == nil && !mine {
-			err = fmt.Errorf("grant: %s has changed meanwhile: look again", key)
+	g := found[0]
+	switch {
+	case g.State == Granted:
+		return fmt.Errorf("%w: %s at %s %s", ErrGranted, key, g.ChangedAt.Format(time.RFC3339), g.Reason)
+	case g.State == Granting:
+		return fmt.Errorf("grant: the game is being asked for %s: try again in a moment", key)
+	case to == Pending && !accountID.MatchString(g.Account):
+		return fmt.Errorf("grant: %s: %q is not an account id: find out whose it is, give it by hand, then settle it", key, g.Account)
+	}
+	return b.record(ctx, key, action, by, func(tx *sql.Tx) error {
+		moved, err := move(ctx, tx, key, g.State, to, action+" by "+by.Actor)
+		if err == nil && !moved {
+			return fmt.Errorf("grant: %s has changed in the meantime: look at it again", key)
 		}
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO grants_decisions (grant_key, at, action, actor, reason) VALUES ($1, $2, $3, $4, $5)`,
-			key, now(), action, by.Actor, by.Reason)
 		return err
 	})
+}
+
+// Reject gives nothing for a dead-letter payment, forever: it was paid back, or given by
+// hand. Handle refuses it from then on, so a retry at the same moment gives nothing either.
+// Payments in review are for inbox.Inbox.Reject.
+func (b *Book) Reject(ctx context.Context, payment string, by inbox.Decision) error {
+	return b.record(ctx, payment, "reject", by, func(tx *sql.Tx) error {
+		var units int
+		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM grants WHERE grant_key > $1 AND grant_key < $2`, payment+":", payment+";").Scan(&units)
+		if err == nil && units > 0 {
+			return fmt.Errorf("grant: %s has units already: settle these", payment)
+		}
+		return errors.Join(err, rejected(ctx, tx, payment))
+	})
+}
+
+// record runs decide and keeps the decision, in one transaction.
+func (b *Book) record(ctx context.Context, key, action string, by inbox.Decision, decide func(tx *sql.Tx) error) error {
+	if by.Actor == "" || by.Reason == "" {
+		return fmt.Errorf("grant: %s %s: a decision needs an actor and a reason", action, key)
+	}
+	tx, err := b.ledger.Writer.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("grant: %s %s: %w", action, key, err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if err := decide(tx); err != nil {
+		return err
+	}
+	if _, err := change(ctx, tx, `INSERT INTO grants_decisions VALUES ($1, $2, $3, $4, $5)`, key, now(), action, by.Actor, by.Reason); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// rejected returns an ErrRejected that says who rejected the payment, or nil if nobody did.
+func rejected(ctx context.Context, in db, payment string) error {
+	var by inbox.Decision
+	row := in.QueryRowContext(ctx, `SELECT actor, reason FROM grants_decisions WHERE key = $1 AND action = 'reject'`, payment)
+	switch err := row.Scan(&by.Actor, &by.Reason); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("grant: reading the book: %w", err)
+	}
+	return fmt.Errorf("%w: %s rejected it: %s", ErrRejected, by.Actor, by.Reason)
 }

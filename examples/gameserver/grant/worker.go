@@ -2,157 +2,170 @@ package grant
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 )
 
-// batchSize bounds the units of one player that are given in a row, while others wait.
-const batchSize = 64
+const (
+	// lookEvery is the time between two looks for due units.
+	lookEvery = 100 * time.Millisecond
+	// retryEvery is when a unit that was not given is tried again, in microseconds, unless
+	// Joined is called before.
+	retryEvery = int64(time.Minute / time.Microsecond)
+	// failurePause is how long the worker leaves a game alone that failed.
+	failurePause = time.Second
+	// gameTimeout bounds one call of the game.
+	gameTimeout = 10 * time.Second
+)
 
-// Run hands units to game, one at a time, until ctx ends. Then it lets the unit under way
-// finish and returns nil. Failures of the game and of the ledger are logged and tried again.
+// ErrRunning is the error of a second Run: only one worker may give units.
+var ErrRunning = errors.New("grant: Run is running already")
+
+// Run gives due units to game, one at a time, until ctx ends. Then it lets the call in flight
+// finish and returns nil. Failures of the game and of the ledger are logged and retried.
 func (b *Book) Run(ctx context.Context, game Game) error {
 	if !b.running.CompareAndSwap(false, true) {
 		return ErrRunning
 	}
 	defer b.running.Store(false)
-	g := contained{game, b.cfg.GameTimeout}
-	recovered, failures, nextLook := false, 0, time.Now().Add(b.cfg.LookEvery)
+	w := &worker{Book: b, game: game, stale: true}
 	for ctx.Err() == nil {
-		wait := b.cfg.Every
-		err := b.round(ctx, g, &recovered, &nextLook)
-		if err == nil {
-			failures = 0
-		} else if ctx.Err() == nil {
-			recovered = false // what this round left in "granting" is stale
-			wait = backoff(b.cfg.BackoffMin, b.cfg.BackoffMax, failures)
-			failures++
-			b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "grant: nothing can be given now", slog.Any("error", err), slog.Duration("next", wait))
+		wait := lookEvery
+		if err := w.giveAll(ctx); err != nil {
+			slog.WarnContext(ctx, "grant: a unit was not given", slog.Any("error", err))
+			wait = failurePause
 		}
-		b.sleep(ctx, wait, err != nil)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
 	}
 	return nil
 }
 
-// round gives all that is due.
-func (b *Book) round(ctx context.Context, g contained, recovered *bool, nextLook *time.Time) error {
-	if !*recovered {
-		if err := b.recover(ctx, g); err != nil {
-			return err
-		}
-		*recovered = true
-	}
-	if b.lookNow.Swap(false) || b.cfg.LookEvery > 0 && time.Now().After(*nextLook) {
-		*nextLook = time.Now().Add(b.cfg.LookEvery)
-		if err := b.lookThrough(ctx, g); err != nil {
-			return err
-		}
-	}
-	return b.giveAll(ctx, g)
+// worker is one call of Run.
+type worker struct {
+	*Book
+	game  Game
+	stale bool   // a unit may have been left in granting
+	last  string // the account that was served last
 }
 
-// giveAll gives a batch to each player in turn, until nothing is due.
-func (b *Book) giveAll(ctx context.Context, g contained) error {
-	served := []string{} // have had a batch, and let the others go first
-	for silent := 0; ctx.Err() == nil; {
-		account, found, err := b.next(ctx, served)
-		if err != nil || !found && len(served) == 0 {
-			return err
-		}
-		if !found {
-			served = served[:0]
-			continue
-		}
-		full, failed := b.batch(ctx, g, account)
-		if full {
-			served = append(served, account)
-		}
-		if !errors.Is(failed, errSilent) {
-			silent, err = 0, failed
-		} else if err = b.postpone(ctx, account, failed); err == nil {
-			if silent++; silent == silentInARow {
-				err = failed
-			}
-		}
+// giveAll gives what is due, one unit to each player in turn, until nothing is due.
+func (w *worker) giveAll(ctx context.Context) error {
+	if err := w.recover(ctx); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		due, err := w.query(ctx, sqlDue, w.last, now())
 		if err != nil {
 			return err
 		}
+		switch {
+		case len(due) > 0:
+			w.last = due[0].Account
+			if err := w.give(ctx, due[0]); err != nil {
+				return err
+			}
+		case w.last == "":
+			return nil
+		default:
+			w.last = "" // the next turn
+		}
 	}
 	return nil
 }
 
-// next is the player who has waited longest, but for those who were served.
-func (b *Book) next(ctx context.Context, served []string) (account string, found bool, err error) {
-	others, err := json.Marshal(served)
-	if err != nil {
-		return "", false, err
+// recover settles what an earlier worker, or a failure of the ledger, left in granting.
+func (w *worker) recover(ctx context.Context) error {
+	if !w.stale {
+		return nil
 	}
-	first, err := b.query(ctx, sqlDue, now(), string(others))
-	if err != nil || len(first) == 0 {
-		return "", false, err
+	to, reason := Review, "the process ended during the game's call: check whether the player has it"
+	if w.game.Refuses() {
+		to, reason = Pending, "the process ended during the game's call"
 	}
-	return first[0].Account, true, nil
+	n, err := change(ctx, w.ledger.Writer, sqlRecover, to, reason, now())
+	if n > 0 {
+		slog.WarnContext(ctx, "grant: "+reason, slog.Int64("units", n), slog.String("state", string(to)))
+	}
+	w.stale = err != nil
+	return err
 }
 
-// recover settles what a worker before this one left in the game's hands.
-func (b *Book) recover(ctx context.Context, g contained) error {
-	to, reason := Review, "the process ended while the game was giving it: look whether the player has it"
-	if g.game.Refuses() {
-		to, reason = Pending, "the process ended while the game was giving it: asking again"
+// give gives one unit. Its error means that the game or the ledger failed.
+func (w *worker) give(ctx context.Context, unit Grant) error {
+	ctx = context.WithoutCancel(ctx) // a call that is cut short has an unknown outcome
+	joins := w.joins.Load()
+	moved, err := move(ctx, w.ledger.Writer, unit.Key, Pending, Granting, "")
+	if err != nil || !moved {
+		w.stale = err != nil
+		return err
 	}
-	n, err := b.moveAll(ctx, everybody, Granting, to, reason)
-	if n > 0 {
-		b.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "grant: "+reason, slog.Int("units", n))
+	answer, failed := w.ask(ctx, Delivery{Key: unit.Key, Account: unit.Account, Item: unit.Item})
+	to, reason := w.outcome(answer, failed)
+	if to == Review {
+		slog.ErrorContext(ctx, "grant: a unit needs review", slog.String("key", unit.Key),
+			slog.String("account", unit.Account), slog.String("item", unit.Item), slog.String("reason", reason))
+	}
+	_, err = move(ctx, w.ledger.Writer, unit.Key, Granting, to, reason)
+	switch {
+	case err != nil:
+		w.stale = true
+		return err
+	case failed != nil:
+		return fmt.Errorf("unit %s: %w", unit.Key, failed)
+	case to == Pending:
+		return w.postpone(ctx, unit, answer, reason, joins)
+	}
+	return nil
+}
+
+// postpone defers what else is due to a player who is offline, or has no room for the item.
+func (w *worker) postpone(ctx context.Context, unit Grant, answer Answer, reason string, joins int64) error {
+	item := ""
+	if answer == Full {
+		item = unit.Item
+	}
+	_, err := change(ctx, w.ledger.Writer, sqlDefer, reason, now()+retryEvery, unit.Account, now(), item)
+	if err == nil && w.joins.Load() != joins { // the player may have joined during the call
+		_, err = change(ctx, w.ledger.Writer, sqlJoined, now(), unit.Account)
 	}
 	return err
 }
 
-// sleep waits, until it is woken unless the game is failing.
-func (b *Book) sleep(ctx context.Context, wait time.Duration, failing bool) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	wake := b.wake
-	if failing {
-		wake = nil
+// outcome is where a unit goes after the call. If its outcome is unknown it goes back to
+// pending only with a game that refuses a key twice.
+func (w *worker) outcome(answer Answer, failed error) (to State, reason string) {
+	switch {
+	case failed != nil && (w.game.Refuses() || errors.Is(failed, ErrNotGiven)):
+		return Pending, failed.Error()
+	case failed != nil:
+		return Review, "it is unknown whether the player has it: " + failed.Error()
+	case answer == Given:
+		return Granted, ""
+	case answer == AlreadyGranted:
+		return Granted, "the game had it already"
+	case answer == Offline:
+		return Pending, "the player is offline"
+	case answer == Full:
+		return Pending, "the inventory is full"
+	case answer == Refused:
+		return Review, "the game refuses it: no such account or item"
 	}
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	case <-wake:
-	}
+	return Review, fmt.Sprintf("it is unknown whether the player has it: the game answered %q", answer)
 }
 
-// backoff is the wait after n failures in a row, and one more.
-func backoff(from, to time.Duration, n int) time.Duration {
-	return min(to, from<<min(n, 20))
-}
-
-// contained bounds the calls of a Game in time and turns its panics into errors. A call
-// outlives the worker's context, since breaking it off would leave its end unknown.
-type contained struct {
-	game    Game
-	timeout time.Duration
-}
-
-func (c contained) player(ctx context.Context, account string) (p Player, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
+// ask calls the game, bounded in time.
+func (w *worker) ask(ctx context.Context, d Delivery) (answer Answer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, gameTimeout)
 	defer cancel()
-	defer contain(&err)
-	return c.game.Player(ctx, account)
-}
-
-func (c contained) give(ctx context.Context, d Delivery) (a Answer, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
-	defer cancel()
-	defer contain(&err)
-	return c.game.Give(ctx, d)
-}
-
-func contain(err *error) {
-	if v := recover(); v != nil {
-		*err = fmt.Errorf("grant: the game panicked: %v", v)
-	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the game panicked: %v", v)
+		}
+	}()
+	return w.game.Give(ctx, d)
 }
