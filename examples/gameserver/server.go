@@ -38,7 +38,8 @@ func open(ctx context.Context, cfg settings) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{cfg: cfg, client: client, game: &grant.HTTP{URL: cfg.Game, Secret: cfg.secret, RefusesTwice: cfg.RefusesTwice}}
+	game := &grant.HTTP{URL: cfg.Game, Secret: cfg.secret, RefusesTwice: cfg.RefusesTwice}
+	s := &server{cfg: cfg, client: client, game: game}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -65,10 +66,12 @@ func (s *server) open(ctx context.Context) error {
 		return err
 	}
 	s.desk = &grant.Desk{Book: s.book, Box: s.box}
-	if s.hook, err = webhook.New(webhook.Config{Client: s.client, Sink: s.box}); err != nil {
+	if s.hook, err = webhook.New(webhook.Config{Client: s.client, Ledger: s.box.Webhook()}); err != nil {
 		return err
 	}
-	s.poller, err = poller.New(poller.Config{Client: s.client, Sink: s.box, IntervalMin: s.cfg.pollEvery, IntervalMax: 2 * s.cfg.pollEvery})
+	s.poller, err = poller.New(poller.Config{
+		Client: s.client, Ledger: s.box.Poller(), IntervalMin: s.cfg.pollEvery, IntervalMax: 2 * s.cfg.pollEvery,
+	})
 	if err != nil {
 		return err
 	}

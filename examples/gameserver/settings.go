@@ -57,7 +57,8 @@ func (s *settings) check() error {
 	case s.Ledger == "" || s.Listen == "" || s.Game == "":
 		return errors.New("ledger, listen and game are required")
 	case s.NotBefore.IsZero() || time.Until(s.NotBefore) > time.Minute:
-		return errors.New("not_before: set it to the time at which this ledger begins, in UTC as in 2026-11-22T18:00:00Z, or with an offset as in 2026-11-23T03:00:00+09:00")
+		return errors.New("not_before: set it to when this ledger begins, in UTC as in 2026-11-22T18:00:00Z, " +
+			"or with an offset as in 2026-11-23T03:00:00+09:00")
 	}
 	return nil
 }

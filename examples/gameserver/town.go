@@ -24,7 +24,7 @@ type town struct {
 
 // The key of a unit is in the row of the thing, forever: so the game refuses it a second time.
 const townSchema = `CREATE TABLE IF NOT EXISTS town_things (
-	grant_key TEXT PRIMARY KEY, account TEXT NOT NULL, item TEXT NOT NULL, dropped BOOLEAN NOT NULL DEFAULT false)`
+	grant_key TEXT PRIMARY KEY, account TEXT NOT NULL, item TEXT NOT NULL, dropped BOOLEAN NOT NULL)`
 
 // pockets is how many things a player can carry.
 const pockets = 4
@@ -77,8 +77,8 @@ func (t *town) Give(ctx context.Context, d grant.Delivery) (grant.Answer, error)
 
 func put(ctx context.Context, tx *sql.Tx, d grant.Delivery) (grant.Answer, error) {
 	var has, carried int
-	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE grant_key = $1), count(*) FILTER (WHERE account = $2 AND NOT dropped)
-		FROM town_things`, d.Key, d.Account).Scan(&has, &carried)
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE grant_key = $1),
+		count(*) FILTER (WHERE account = $2 AND NOT dropped) FROM town_things`, d.Key, d.Account).Scan(&has, &carried)
 	switch {
 	case err != nil:
 		return "", err
@@ -87,6 +87,6 @@ func put(ctx context.Context, tx *sql.Tx, d grant.Delivery) (grant.Answer, error
 	case carried >= pockets:
 		return grant.Full, nil
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO town_things (grant_key, account, item) VALUES ($1, $2, $3)`, d.Key, d.Account, d.Item)
+	_, err = tx.ExecContext(ctx, `INSERT INTO town_things VALUES ($1, $2, $3, false)`, d.Key, d.Account, d.Item)
 	return grant.Given, err
 }

@@ -39,8 +39,7 @@ var accountID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // handler. A payment that cannot be matched moves to the dead-letter list with the reason.
 func (b *Book) Handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 	if p.ID == uuid.Nil {
-		return inbox.Cancel(fmt.Errorf("grant: the record of %q has no payment id, so a duplicate could not be recognized: "+
-			"give the items by hand, then settle it", p.Identifier))
+		return inbox.Cancel(fmt.Errorf("grant: the record of %q has no payment id: give the items by hand", p.Identifier))
 	}
 	if err := rejected(ctx, tx, p.ID.String()); errors.Is(err, ErrRejected) {
 		return inbox.Cancel(err)
@@ -57,8 +56,7 @@ func (b *Book) Handle(ctx context.Context, tx *sql.Tx, p payments.Payment) error
 	}
 	at := now()
 	for i, item := range items {
-		_, err := tx.ExecContext(ctx, `INSERT INTO grants (grant_key, payment_id, unit, account, item, state, reason, changed_at, due_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING`,
+		_, err := tx.ExecContext(ctx, `INSERT INTO grants VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING`,
 			fmt.Sprintf("%s:%d", p.ID, i+1), p.ID.String(), i+1, p.Identifier, item, state, reason, at)
 		if err != nil {
 			return err

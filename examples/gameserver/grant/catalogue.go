@@ -64,7 +64,7 @@ func (c *Catalogue) Inbox() map[string]inbox.Product {
 func (c *Catalogue) bought(p payments.Payment) ([]string, error) {
 	product, known := c.products[p.Metadata.GameProduct]
 	if !known {
-		return nil, fmt.Errorf("grant: the catalogue has no product with the id %q: add it, restart, then retry the payment; "+
+		return nil, fmt.Errorf("grant: the catalogue has no product with the id %q: add it and retry the payment, "+
 			"or give by hand what it was for, then settle it", p.Metadata.GameProduct)
 	}
 	price, _ := product.Price.Int64()
@@ -74,7 +74,7 @@ func (c *Catalogue) bought(p payments.Payment) ([]string, error) {
 		n = max(1, amount/price)
 	}
 	if n > int64(maxUnits/len(product.Items)) {
-		return nil, fmt.Errorf("grant: %s pays for more than %d units: give them by hand, then settle the payment", p.PaidAmount, maxUnits)
+		return nil, fmt.Errorf("grant: %s pays for over %d units: give them by hand, then settle it", p.PaidAmount, maxUnits)
 	}
 	return slices.Repeat(product.Items, int(n)), nil
 }

@@ -140,7 +140,7 @@ func (d *Desk) decide(ctx context.Context, verb, id string, by inbox.Decision) e
 	e, err := d.Box.Get(ctx, id)
 	switch {
 	case errors.Is(err, inbox.ErrNotFound):
-		return fmt.Errorf("%w: if it is complete in the service's dashboard, send its id to the webhook (see README.md)", err)
+		return fmt.Errorf("%w: if the dashboard has it as complete, send its id to the webhook (README.md)", err)
 	case err != nil:
 		return err
 	case retry && e.Stage == inbox.StageReview:

@@ -19,7 +19,7 @@
 // never changes. A worker, Book.Run, gives the units to the Game:
 //
 //	pending → granting → granted
-//	            ├──────→ pending      (offline, or inventory full: until the player joins, or a minute passes)
+//	            ├──────→ pending      (offline or full: until the next join, or a minute)
 //	            └──────→ needs review (outcome unknown, or the game refuses it)
 //
 // "granting" is committed before the game is asked. If the process is killed there, the

@@ -38,7 +38,7 @@ var plainHTTP = &http.Client{
 }
 
 func plainTransport() *http.Transport {
-	t := &http.Transport{Protocols: new(http.Protocols), TLSHandshakeTimeout: 5 * time.Second, IdleConnTimeout: 2 * time.Second}
+	t := &http.Transport{Protocols: new(http.Protocols), IdleConnTimeout: 2 * time.Second}
 	t.Protocols.SetHTTP1(true)
 	return t
 }
@@ -50,7 +50,8 @@ func (h *HTTP) Refuses() bool { return h.RefusesTwice }
 // net/http takes that header as permission to repeat the request.
 func (h *HTTP) Give(ctx context.Context, d Delivery) (Answer, error) {
 	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	ctx = httptrace.WithClientTrace(ctx, &trace)
 	body, _ := json.Marshal(d) // three strings
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL+"/grants", bytes.NewReader(body))
 	if err != nil {

@@ -35,8 +35,8 @@ func (b *Book) OfPayment(ctx context.Context, payment string) ([]Grant, error) {
 
 // Decisions returns what was decided about a payment and its units, oldest first.
 func (b *Book) Decisions(ctx context.Context, payment string) (all []inbox.AuditLine, err error) {
-	rows, err := b.ledger.Reader.QueryContext(ctx,
-		`SELECT action || ' ' || key, at, actor, reason FROM grants_decisions WHERE key >= $1 AND key < $2 ORDER BY at`, payment, payment+";")
+	rows, err := b.ledger.Reader.QueryContext(ctx, `SELECT action || ' ' || key, at, actor, reason
+		FROM grants_decisions WHERE key >= $1 AND key < $2 ORDER BY at`, payment, payment+";")
 	if err != nil {
 		return nil, fmt.Errorf("grant: reading the book: %w", err)
 	}
@@ -80,7 +80,7 @@ func (b *Book) decide(ctx context.Context, key, action string, by inbox.Decision
 	case g.State == Granting:
 		return fmt.Errorf("grant: the game is being asked for %s: try again in a moment", key)
 	case to == Pending && !accountID.MatchString(g.Account):
-		return fmt.Errorf("grant: %s: %q is not an account id: find out whose it is, give it by hand, then settle it", key, g.Account)
+		return fmt.Errorf("grant: %s: %q is not an account id: find the buyer, give it by hand, then settle it", key, g.Account)
 	}
 	return b.record(ctx, key, action, by, func(tx *sql.Tx) error {
 		moved, err := move(ctx, tx, key, g.State, to, action+" by "+by.Actor)
@@ -97,7 +97,8 @@ func (b *Book) decide(ctx context.Context, key, action string, by inbox.Decision
 func (b *Book) Reject(ctx context.Context, payment string, by inbox.Decision) error {
 	return b.record(ctx, payment, "reject", by, func(tx *sql.Tx) error {
 		var units int
-		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM grants WHERE grant_key > $1 AND grant_key < $2`, payment+":", payment+";").Scan(&units)
+		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM grants WHERE grant_key > $1 AND grant_key < $2`,
+			payment+":", payment+";").Scan(&units)
 		if err == nil && units > 0 {
 			return fmt.Errorf("grant: %s has units already: settle these", payment)
 		}
@@ -118,7 +119,8 @@ func (b *Book) record(ctx context.Context, key, action string, by inbox.Decision
 	if err := decide(tx); err != nil {
 		return err
 	}
-	if _, err := change(ctx, tx, `INSERT INTO grants_decisions VALUES ($1, $2, $3, $4, $5)`, key, now(), action, by.Actor, by.Reason); err != nil {
+	const statement = `INSERT INTO grants_decisions VALUES ($1, $2, $3, $4, $5)`
+	if _, err := change(ctx, tx, statement, key, now(), action, by.Actor, by.Reason); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -127,7 +129,8 @@ func (b *Book) record(ctx context.Context, key, action string, by inbox.Decision
 // rejected returns an ErrRejected that says who rejected the payment, or nil if nobody did.
 func rejected(ctx context.Context, in db, payment string) error {
 	var by inbox.Decision
-	row := in.QueryRowContext(ctx, `SELECT actor, reason FROM grants_decisions WHERE key = $1 AND action = 'reject'`, payment)
+	const statement = `SELECT actor, reason FROM grants_decisions WHERE key = $1 AND action = 'reject'`
+	row := in.QueryRowContext(ctx, statement, payment)
 	switch err := row.Scan(&by.Actor, &by.Reason); {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil

@@ -28,8 +28,8 @@ type Grant struct {
 }
 
 const schema = `CREATE TABLE IF NOT EXISTS grants (
-	grant_key TEXT PRIMARY KEY, payment_id TEXT NOT NULL, unit INTEGER NOT NULL, account TEXT NOT NULL, item TEXT NOT NULL,
-	state TEXT NOT NULL, reason TEXT NOT NULL, changed_at INTEGER NOT NULL, due_at INTEGER NOT NULL
+	grant_key TEXT PRIMARY KEY, payment_id TEXT NOT NULL, unit INTEGER NOT NULL, account TEXT NOT NULL,
+	item TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, changed_at INTEGER NOT NULL, due_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS grants_open ON grants (state, account, due_at) WHERE state <> 'granted';
 CREATE INDEX IF NOT EXISTS grants_account ON grants (account);
@@ -41,12 +41,15 @@ CREATE INDEX IF NOT EXISTS grants_decisions_key ON grants_decisions (key);`
 // Each condition repeats that the unit is open: SQLite uses a partial index for nothing else,
 // and would read every unit that was ever granted.
 const (
-	sqlOpen  = `state <> 'granted' AND `
-	sqlDue   = sqlOpen + `state = 'pending' AND account > $1 AND due_at <= $2 ORDER BY account, due_at, payment_id, unit LIMIT 1`
+	sqlOpen = `state <> 'granted' AND `
+	sqlDue  = sqlOpen + `state = 'pending' AND account > $1 AND due_at <= $2
+		ORDER BY account, due_at, payment_id, unit LIMIT 1`
 	sqlDefer = `UPDATE grants SET reason = $1, due_at = $2
 		WHERE ` + sqlOpen + `state = 'pending' AND account = $3 AND due_at <= $4 AND ($5 = '' OR item = $5)`
-	sqlJoined  = `UPDATE grants SET reason = '', due_at = $1 WHERE ` + sqlOpen + `state = 'pending' AND account = $2 AND due_at > $1`
-	sqlRecover = `UPDATE grants SET state = $1, reason = $2, changed_at = $3, due_at = $3 WHERE ` + sqlOpen + `state = 'granting'`
+	sqlJoined = `UPDATE grants SET reason = '', due_at = $1
+		WHERE ` + sqlOpen + `state = 'pending' AND account = $2 AND due_at > $1`
+	sqlRecover = `UPDATE grants SET state = $1, reason = $2, changed_at = $3, due_at = $3
+		WHERE ` + sqlOpen + `state = 'granting'`
 )
 
 func (b *Book) query(ctx context.Context, where string, args ...any) (grants []Grant, err error) {
@@ -86,8 +89,9 @@ func change(ctx context.Context, to db, statement string, args ...any) (int64, e
 // move changes the state of a unit if it is still from, and reports whether it was. A unit
 // that is pending again after a call of the game waits.
 func move(ctx context.Context, in db, key string, from, to State, reason string) (bool, error) {
-	n, err := change(ctx, in, `UPDATE grants SET state = $3, reason = $4, changed_at = $5, due_at = CASE $2 WHEN 'granting' THEN $6 ELSE $5 END
-		WHERE grant_key = $1 AND state = $2`, key, from, to, reason, now(), now()+retryEvery)
+	n, err := change(ctx, in, `UPDATE grants SET state = $3, reason = $4, changed_at = $5,
+		due_at = CASE $2 WHEN 'granting' THEN $6 ELSE $5 END WHERE grant_key = $1 AND state = $2`,
+		key, from, to, reason, now(), now()+retryEvery)
 	return n == 1, err
 }
 
