@@ -21,7 +21,7 @@ import (
 func TestDocComments(t *testing.T) {
 	t.Parallel()
 	sources := exampleSources(t)
-	for _, name := range append([]string{"examples/quickstart", "examples/starter", "examples/webshop", "examples/gameserver", "cmd/depositpay"}, shown...) {
+	for _, name := range append([]string{"examples/quickstart", "examples/starter", "examples/webshop", "examples/gameserver", "examples/gameserver/grant", "cmd/depositpay"}, shown...) {
 		code := 0
 		for _, block := range codeBlocks(t, name) {
 			for line := range strings.Lines(block) {

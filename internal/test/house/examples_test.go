@@ -20,7 +20,7 @@ import (
 
 // shown are the packages whose every entry point has an example.
 var shown = []string{
-	"payments", "banks", "poller", "webhook", "inbox", "inbox/sqlite", "inbox/inboxtest", "mockserver", "examples/gameserver/grant",
+	"payments", "banks", "poller", "webhook", "inbox", "inbox/sqlite", "inbox/inboxtest", "mockserver",
 }
 
 // unasked are methods of the interfaces of fmt, errors, log/slog and encoding, which call
