@@ -21,7 +21,7 @@ func TestNode(t *testing.T) {
 	node, err := debian.Program("node", "nodejs")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "\n*** examples/http: THERE IS NO node ON THIS MACHINE, SO THE EXAMPLE WAS NOT TESTED ***")
-		require.Empty(t, os.Getenv("CI"), "CI does without nothing: install Node 18 or later (%v)", err)
+		require.Empty(t, os.Getenv("CI"), "this test must run in CI: install Node 18 or later (%v)", err)
 		t.Skip("SKIPPED: no node (18 or later) on this machine")
 	}
 	mock := mockserver.RunT(t)

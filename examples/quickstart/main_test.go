@@ -40,7 +40,7 @@ func TestCommand(t *testing.T) {
 	require.True(t, strings.HasSuffix(string(out), "\n"+lastLine+"\n"), "%s", out)
 }
 
-// TestVerdict: what was not granted once is no success.
+// TestVerdict: an order that was not granted, or granted twice, is a failure.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// alarmEvery is how often the jobs given up are counted.
+// alarmEvery is how often the failed jobs are counted.
 const alarmEvery = time.Minute
 
-// alarm says how many jobs were given up, at once and then every minute until ctx
-// ends. Their payments are done for the inbox, so nothing else would tell of them.
+// alarm logs how many jobs failed for good, at once and then every minute until ctx ends.
+// Their payments are done for the inbox, so nothing else would report them.
 func alarm(ctx context.Context, db *sql.DB, logger *slog.Logger) {
 	ticker := time.NewTicker(alarmEvery)
 	defer ticker.Stop()

@@ -151,8 +151,8 @@ func awaitEntry(t *testing.T, box *inbox.Inbox, stage inbox.Stage) (entry inbox.
 	return entry
 }
 
-// TestFulfilledTwice: a worker that was taken for dead has fulfilled the order after all. The
-// next one leaves it at that, and the job is not given up as if nothing had been done.
+// TestFulfilledTwice: an order that a worker wrongly presumed dead has fulfilled is not fulfilled
+// again, and its job completes.
 func TestFulfilledTwice(t *testing.T) {
 	db := pgtest.New(t).DB
 	require.NoError(t, migrate(t.Context(), db))

@@ -94,7 +94,7 @@ func (s *shop) order(ctx context.Context) (string, error) {
 	return s.client.CheckoutURL(created.PayToken)
 }
 
-// count tells how many orders are paid.
+// count reports how many orders are paid.
 func (s *shop) count(ctx context.Context) (string, error) {
 	var paid, all int
 	err := s.db.Reader.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE paid), count(*) FROM orders`).Scan(&paid, &all)

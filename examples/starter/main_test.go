@@ -59,7 +59,7 @@ func TestGettingStarted(t *testing.T) {
 	r.await("2 of 2 orders paid\n")
 
 	link := r.run("curl -s -X POST http://127.0.0.1:9000/orders")
-	r.stop(shop) // what is paid while it is down is granted after the start
+	r.stop(shop) // payments made during downtime are granted on restart
 	_, err = mock.Deposit(strings.TrimSpace(path.Base(link)), mockserver.Deposit{Payer: "Kim"})
 	require.NoError(t, err)
 	shop = r.start()
@@ -71,12 +71,12 @@ func requireCurl(t *testing.T) {
 	t.Helper()
 	if _, err := debian.Program("curl", "curl"); err != nil {
 		fmt.Fprintln(os.Stderr, "\n*** examples/starter: THERE IS NO curl ON THIS MACHINE, SO GETTING STARTED WAS NOT TESTED ***")
-		require.Empty(t, os.Getenv("CI"), "CI does without nothing: install curl (%v)", err)
+		require.Empty(t, os.Getenv("CI"), "this test must run in CI: install curl (%v)", err)
 		t.Skip("SKIPPED: no curl on this machine")
 	}
 }
 
-// reader is somebody who reads the page and does what it says.
+// reader follows the page.
 type reader struct {
 	t     *testing.T
 	dir   string
@@ -85,7 +85,7 @@ type reader struct {
 	ports []string // what the page says, and what it is here
 }
 
-// block is the one block of the page that has the text in it.
+// block returns the only block of the page that contains the text.
 func (r *reader) block(language, text string) string {
 	r.t.Helper()
 	var found []string

@@ -18,7 +18,7 @@ import (
 )
 
 // TestTokenRefused: while every poll is refused the shop takes orders and webhooks, and
-// ends cleanly. It is not parallel: the program's surroundings are the process's.
+// ends cleanly. It is not parallel, because it sets environment variables.
 func TestTokenRefused(t *testing.T) {
 	mock := mockserver.RunT(t)
 	require.NoError(t, mock.AddFault(mockserver.Fault{Operation: "next", Kind: "status-before", Status: http.StatusUnauthorized}))

@@ -42,7 +42,7 @@ func Open(ctx context.Context, file string, service payments.Config) (s *Shop, e
 }
 
 // ship counts, so that a test can see an order that ships twice. A payment without an order
-// goes among the dead, where a person finds it.
+// moves to the dead-letter list, where a person finds it.
 func ship(ctx context.Context, tx *sql.Tx, p payments.Payment) error {
 	result, err := tx.ExecContext(ctx, `UPDATE orders SET shipped = shipped + 1 WHERE id = $1`, p.Identifier)
 	if err != nil {

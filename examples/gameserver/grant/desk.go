@@ -25,9 +25,6 @@ show ACCOUNT | PAYMENT_ID        all units of a player, or a payment with its un
 retry KEY | PAYMENT_ID REASON…   gives a unit again; gives a payment in review as it is; runs a dead one again
 settle KEY | PAYMENT_ID REASON…  closes a unit or payment that you gave by hand, or paid back: nothing more is given`
 
-// listed bounds the units, and the payments, of a list.
-const listed = 100
-
 // Do runs a line for actor and writes the answer to out. The error is out's; what is wrong
 // with the line is part of the answer.
 func (d *Desk) Do(ctx context.Context, out io.Writer, actor, line string) error {
@@ -80,7 +77,7 @@ func (l *lines) addPayment(e inbox.Entry) {
 
 // list shows units, and payments that became no units because a person has to decide.
 func (d *Desk) list(ctx context.Context, answer *lines) error {
-	waiting, err := d.Book.Waiting(ctx, listed)
+	waiting, err := d.Book.Waiting(ctx, 100)
 	if err != nil {
 		return err
 	}
@@ -92,7 +89,7 @@ func (d *Desk) list(ctx context.Context, answer *lines) error {
 		if err != nil && !errors.Is(err, ErrRejected) {
 			return err
 		}
-		if err == nil && !e.Rejected && len(*answer) < 2*listed {
+		if err == nil && !e.Rejected && len(*answer) < 200 {
 			answer.addPayment(e)
 		}
 	}

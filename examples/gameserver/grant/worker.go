@@ -9,15 +9,12 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks for due units.
-	lookEvery = 100 * time.Millisecond
+	lookEvery    = 100 * time.Millisecond // between two looks for due units
+	failurePause = time.Second            // after a failure of the game
+	gameTimeout  = 10 * time.Second       // of one call
 	// retryEvery is when a unit that was not given is tried again, in microseconds, unless
 	// Joined is called before.
 	retryEvery = int64(time.Minute / time.Microsecond)
-	// failurePause is how long the worker leaves a game alone that failed.
-	failurePause = time.Second
-	// gameTimeout bounds one call of the game.
-	gameTimeout = 10 * time.Second
 )
 
 // ErrRunning is the error of a second Run: only one worker may give units.
