@@ -95,7 +95,7 @@ var exactMutants = []mutant{
 		"./inbox", "TestListIsNotBounded$",
 	},
 	{
-		"nobody looks whether the clock was set back", "inbox/run.go",
+		"nothing checks whether the clock was set back", "inbox/run.go",
 		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b.core}).look) })\n", "",
 		"./inbox", "TestRunSeesTheClockSetBack$/^pg=false",
 	},
@@ -115,7 +115,7 @@ var exactMutants = []mutant{
 		"./inbox", "TestClockSetBackAndPaymentsWait$/^pg=false",
 	},
 	{
-		"the status counts all there is", "inbox/read.go",
+		"the status counts without a limit", "inbox/read.go",
 		"WHERE %s LIMIT ?1) AS c", "WHERE ?1 > 0 AND %s) AS c",
 		"./inbox", "TestStatusIsBounded$/^pg=false",
 	},

@@ -131,7 +131,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestFoldIsOneTransaction",
 	},
 	{
-		"a no of the service deletes the hint", "inbox/confirm.go",
+		"a rejection by the service deletes the hint", "inbox/confirm.go",
 		"`UPDATE {p}payments SET run_at = ?3 + CASE WHEN ?4 = 1 THEN 0 ELSE {now} END,\n" +
 			"\tasked_at = CASE WHEN own = 1 OR ?5 = 0 THEN {now} ELSE asked_at END,\n" +
 			"\tconfirm = CASE WHEN own = 1 THEN confirm WHEN ?5 = 0 THEN {unknown} WHEN confirm = {asked} THEN {rejected} ELSE confirm END\n\tWHERE",
@@ -139,7 +139,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
 	{
-		"a no of the service is final", "inbox/confirm.go",
+		"a rejection by the service is final", "inbox/confirm.go",
 		"if o.expected && unpaid {", "if unpaid {",
 		"./inbox/inboxtest", "TestSQLite$/^ForgedHintBeforePaying",
 	},
@@ -154,32 +154,32 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^HintsAreBounded",
 	},
 	{
-		"a confirm leaves no doubt", "inbox/confirm.go",
+		"a running confirm does not mark a hint unresolved", "inbox/confirm.go",
 		"confirm = ` + confirmBegins + `{asked} END", "confirm = CASE WHEN own = 1 OR confirm = {rejected} THEN confirm ELSE {unknown} END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
-		"a webhook that comes again leaves no doubt", "inbox/store.go",
+		"a repeated webhook does not mark a hint unresolved", "inbox/store.go",
 		"confirm = ` + confirmBegins + `{named} END", "confirm = CASE WHEN own = 1 OR confirm = {rejected} THEN confirm ELSE {unknown} END",
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
-		"two webhooks at once leave no doubt", "inbox/store.go",
+		"two concurrent webhooks do not mark a hint unresolved", "inbox/store.go",
 		"confirm = ` + confirmBegins + `{named} END", "confirm = CASE WHEN own = 1 THEN confirm ELSE {named} END",
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
-		"a webhook and the inbox at once leave no doubt", "inbox/confirm.go",
+		"a webhook during a confirm does not mark a hint unresolved", "inbox/confirm.go",
 		"confirm = ` + confirmBegins + `{asked} END", "confirm = CASE WHEN own = 1 THEN confirm ELSE {asked} END",
 		"./inbox", "TestNoDoubtIsGivenUp$/^pg=false",
 	},
 	{
-		"who asks too fast is told that nobody has paid", "inbox/confirm.go",
+		"a rate limit counts as a rejection", "inbox/confirm.go",
 		"e.HTTPStatus != http.StatusTooManyRequests &&", "",
 		"./inbox/inboxtest", "TestSQLite$/^ReconcileWithoutAnswer",
 	},
 	{
-		"a second try counts as the first", "inbox/confirm.go",
+		"a retried confirm counts as the first attempt", "inbox/confirm.go",
 		"e.Attempts <= 1", "e.Attempts < 9",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
@@ -199,43 +199,43 @@ var inboxMutants = []mutant{
 		"./webhook", "TestConfirmFailed$/^lost",
 	},
 	{
-		"any failed confirm is a no", "inbox/confirm.go",
+		"any failed confirm counts as a rejection", "inbox/confirm.go",
 		"return ok && refused(err) &&", "return err != nil || ok &&",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
-		"a no answers for the webhook that came since", "inbox/confirm.go",
+		"a rejection settles a later webhook", "inbox/confirm.go",
 		"WHEN confirm = {asked} THEN {rejected} ELSE confirm END", "ELSE {rejected} END",
 		"./inbox/inboxtest", "TestSQLite$/^HintInDoubt",
 	},
 	{
-		"those in doubt are given up as well", "inbox/hints.go",
+		"unresolved hints are evicted as well", "inbox/hints.go",
 		"AND p.confirm = {rejected}\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0 AND q.confirm = {rejected}\n",
 		"\n\t\t\tAND p.payment_id IN (SELECT q.payment_id FROM {p}payments q\n\t\t\tWHERE q.stage IN ({hint}, {review}, {dead}) AND q.stage = {hint} AND q.own = 0\n",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"new ids are taken without end", "inbox/hints.go",
+		"unknown ids are accepted without a limit", "inbox/hints.go",
 		"doubts+underWay >= int64(b.cfg.MaxHints)", "doubts < 0",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"those under way take no place", "inbox/hints.go",
+		"hints in flight do not count toward the limit", "inbox/hints.go",
 		"doubts+underWay >=", "doubts+underWay-underWay >=",
 		"./inbox", "TestHintsUnderWayTakePlaces$",
 	},
 	{
-		"a handler's words pass for a person's rejection", "inbox/read.go",
+		"a handler's error counts as a person's rejection", "inbox/read.go",
 		" AND 'reject' =\n\t\t(SELECT action FROM {p}audit AS a WHERE a.payment_id = {p}payments.payment_id ORDER BY audit_id DESC LIMIT 1)", "",
 		"./inbox/inboxtest", "TestSQLite$/^Rejected$",
 	},
 	{
-		"an id that is known is refused", "inbox/hints.go",
+		"a known id is rejected", "inbox/hints.go",
 		"!h.known && !known[h.id] &&", "!h.known &&",
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"a doubt never ends", "inbox/confirm.go",
+		"an unresolved hint never resolves", "inbox/confirm.go",
 		" AND asked_at >= {now} - 600000000", "",
 		"./inbox", "TestDoubtEnds$",
 	},
@@ -265,17 +265,17 @@ var inboxMutants = []mutant{
 		"./inbox", "TestPaidWhileTheDiskIsFull$",
 	},
 	{
-		"nobody reconciles when the store is back", "inbox/kept.go",
+		"no reconciliation starts when the store is back", "inbox/kept.go",
 		"b.wakeReconcile()", "",
 		"./inbox", "TestPaidWhileTheDiskIsFull$",
 	},
 	{
-		"what is kept at the end is dropped in silence", "inbox/kept.go",
+		"records kept in memory are dropped at Close", "inbox/kept.go",
 		"left := b.kept.some(maxKept, true)", "left := b.kept.some(0, true)",
 		"./inbox", "TestKeptAtTheEnd$",
 	},
 	{
-		"what could not be stored counts as not paid", "inbox/confirm.go",
+		"a payment that could not be stored counts as not paid", "inbox/confirm.go",
 		"return false, err // it is stored", "return true, err // it is stored",
 		"./inbox", "TestReconcileThatCannotStore$/^DiskFull",
 	},
@@ -300,7 +300,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
 	{
-		"nothing is enough", "inbox/orders.go",
+		"an amount of 0 is enough", "inbox/orders.go",
 		"case p.PaidAmount.Sign() <= 0:", "case false:",
 		"./inbox/inboxtest", "TestSQLite$/^Orders",
 	},
@@ -335,7 +335,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestPageIsNoReview$/^pg=false",
 	},
 	{
-		"the beginning of a record is not kept", "internal/wire/trace.go",
+		"the beginning of a truncated record is not kept", "internal/wire/trace.go",
 		"case in == inResult, in == inUnknown, raw", "case in == inUnknown, raw",
 		"./internal/wire", "TestTraceOfRecord",
 	},
@@ -390,7 +390,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestLossNotProven$/^OlderThanOutstandingFor",
 	},
 	{
-		"each reconciliation tells of all losses again", "inbox/loss.go",
+		"each reconciliation reports all losses again", "inbox/loss.go",
 		"l.Told = at >= 0 && before.PossibleLosses[at].Told", "l.Told = false",
 		"./inbox", "TestLossIsToldOnce",
 	},
@@ -410,7 +410,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^RawPollAfterCrash",
 	},
 	{
-		"a decision leaves no trace", "inbox/decisions.go",
+		"a decision is not written to the audit log", "inbox/decisions.go",
 		"VALUES (?1, ?2, ?3, ?4, {now})", "SELECT ?1, ?2, ?3, ?4, {now} WHERE 1 = 0",
 		"./inbox/inboxtest", "TestSQLite$/^ApproveRejectRetry",
 	},
@@ -425,17 +425,17 @@ var inboxMutants = []mutant{
 		"./inbox/internal/pragma", "TestMutants$/^synchronous=normal",
 	},
 	{
-		"a new directory is not made last", "inbox/sqlite/path.go",
+		"a new directory is not synced", "inbox/sqlite/path.go",
 		"if err := syncNames(filepath.Dir(made)); err != nil {", "if made == \"\" {\n\t\t\tvar err error",
 		"./inbox/sqlite", "TestNamesAreSynced",
 	},
 	{
-		"a new file's name is not made last", "inbox/sqlite/path.go",
+		"a new file's name is not synced", "inbox/sqlite/path.go",
 		"errors.Join(created.Close(), syncNames(filepath.Dir(file)))", "created.Close()",
 		"./inbox/sqlite", "TestNamesAreSynced",
 	},
 	{
-		"the name is made last before there is one", "inbox/sqlite/path.go",
+		"the name is synced before the file exists", "inbox/sqlite/path.go",
 		"created, err := os.OpenFile(file,", "early := syncNames(filepath.Dir(file))\n\tsyncNames := func(string) error { return early }\n\tcreated, err := os.OpenFile(file,",
 		"./inbox/sqlite", "TestNamesAreSynced",
 	},

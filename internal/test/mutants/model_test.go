@@ -4,32 +4,32 @@ package mutants_test
 // are to notice.
 var modelMutants = []mutant{
 	{
-		"a failpoint that nothing comes to", "inbox/run.go",
+		"a failpoint that no test reaches", "inbox/run.go",
 		"\tfailpoints                    // how", "\tstepNew\n\tfailpoints                    // how",
 		"./inbox", "TestFailpoints$",
 	},
 	{
-		"a fold does not look how far the ledger is", "inbox/store_sqlite.go",
+		"a fold ignores the ledger's position", "inbox/store_sqlite.go",
 		"if line.n <= position {", "if line.n <= position && false {",
 		"./inbox", "TestFailpoints$/^SQLite$/^Folded$/^Webhook$/^error",
 	},
 	{
-		"what was not folded is forgotten at the start", "inbox/store_sqlite.go",
+		"unfolded lines are forgotten at startup", "inbox/store_sqlite.go",
 		"if err := s.load(ctx); err != nil {", "if err := error(nil); err != nil {",
 		"./inbox", "TestFailpoints$/^SQLite$/^Acknowledged$/^Webhook$/^kill",
 	},
 	{
-		"an id is not written down before it is confirmed", "webhook/deliver.go",
+		"an id is not stored before it is confirmed", "webhook/deliver.go",
 		"if err := h.recordHint(ctx, id); errors.Is", "if err := error(nil); errors.Is",
 		"./inbox", "TestFailpoints$/^SQLite$/^Confirmed$/^Webhook$/^kill",
 	},
 	{
-		"a poll's answer is not written down before it is read", "payments/journal.go",
+		"a poll's response is not stored before it is decoded", "payments/journal.go",
 		"return keep(context.WithoutCancel(ctx), raw)", "_ = keep\n\treturn nil",
 		"./inbox", "TestFailpoints$/^SQLite$/^Journaled$/^Polled$/^kill",
 	},
 	{
-		"a late handler grants what another one has granted", "inbox/claim.go",
+		"a late handler grants what another process has granted", "inbox/claim.go",
 		"reason = '' WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}", "reason = '' WHERE payment_id = ?1 AND ?2 > 0",
 		"./inbox", "TestFailpoints$/^PostgreSQL$/^Claimed$/^Webhook$/^delay",
 	},
@@ -59,12 +59,12 @@ var modelMutants = []mutant{
 		"./inbox", "TestGetWhileFolding$",
 	},
 	{
-		"anyone who is late sets a payment aside that another one has", "inbox/claim.go",
+		"a late handler moves another process's payment to review", "inbox/claim.go",
 		"reason = ?3 WHERE payment_id = ?1 AND attempt = ?2 AND stage + 0 = {ready}`\n)", "reason = ?3 WHERE payment_id = ?1 AND ?2 > 0`\n)",
 		"./inbox", "TestLinearizable$",
 	},
 	{
-		"anyone who decides does not look at the stage", "inbox/decisions.go",
+		"a decision ignores the payment's stage", "inbox/decisions.go",
 		"approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage = {review} AND", "approved = 1, run_at = {now}, wait = 0, tries = 0\n\t\tWHERE payment_id = ?1 AND stage > {done} AND",
 		"./inbox", "TestLinearizable$",
 	},

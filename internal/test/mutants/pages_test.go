@@ -14,7 +14,7 @@ var pageMutants = []mutant{
 		"./examples/webshop", "TestOfficeLocked",
 	},
 	{
-		"what people type is markup", "mockserver/internal/web/templates.go",
+		"user input is rendered as markup", "mockserver/internal/web/templates.go",
 		`"html/template"`, `"text/template"`,
 		"./mockserver", "TestDashHostileForms",
 	},
@@ -24,7 +24,7 @@ var pageMutants = []mutant{
 		"./mockserver", "TestPagesRefuseOtherSites",
 	},
 	{
-		"a foreign name leads to the pages", "mockserver/guard.go",
+		"the pages accept foreign host names", "mockserver/guard.go",
 		"!s.cfg.AllowRemote && !localHost(r.Host) {", "!s.cfg.AllowRemote && false {",
 		"./mockserver", "TestPagesRefuseForeignHosts",
 	},
@@ -54,7 +54,7 @@ var pageMutants = []mutant{
 		"./mockserver", "TestDashFaults",
 	},
 	{
-		"nobody is told that another amount was paid", "mockserver/pagecheckout.go",
+		"the checkout page hides that another amount was paid", "mockserver/pagecheckout.go",
 		"if due := p.AmountDue(); due > 0 && p.PaidAmount > 0 {", "if due := p.AmountDue(); due < 0 {",
 		"./mockserver", "TestCheckoutAmountDiffers",
 	},
@@ -64,17 +64,17 @@ var pageMutants = []mutant{
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},
 	{
-		"a web page polls, which is but a GET", "mockserver/guard.go",
+		"a foreign web page can poll by GET", "mockserver/guard.go",
 		"problem == nil && len(site) > 0 &&", "problem == nil && len(site) > 0 && r.Method != http.MethodGet &&",
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},
 	{
-		"a foreign name leads to the endpoints", "mockserver/guard.go",
+		"the endpoints accept foreign host names", "mockserver/guard.go",
 		`if key == "refused.host" && r.Context()`, `if key == "refused.host" || r.Context()`,
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},
 	{
-		"a name that begins like the mock's own passes for it", "mockserver/guard.go",
+		"a host name that begins like the mock's own is accepted", "mockserver/guard.go",
 		`strings.HasPrefix(hostport, "127.0.0.1:")`, `strings.HasPrefix(hostport, "127.0.0.1")`,
 		"./mockserver", "TestEndpointsRefuseOtherSites",
 	},
