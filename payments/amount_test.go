@@ -133,7 +133,7 @@ func TestAmountCmp(t *testing.T) {
 	require.Equal(t, 1, half.Sign())
 }
 
-// FuzzAmount compares with math/big: what is read is exact, and survives a round trip.
+// FuzzAmount: every parsed amount is exact by math/big and survives a round trip.
 func FuzzAmount(f *testing.F) {
 	for _, seed := range []string{"0", "10000", "-1.50", "1e4", "1e1000000000", "0.000000000000000001", "9223372036854775807", "NaN", "1e-19", "00", "1.5E+2"} {
 		f.Add(seed)

@@ -22,13 +22,13 @@ import (
 // canary has characters that look different in a query, in JSON and in a path.
 const canary = `test_cAnArY+/"<&>%41é`
 
-// spellings of the canary in which it must not appear either.
+// spellings returns the forms of the canary to search for.
 func spellings() []string {
 	quoted, _ := json.Marshal(canary)
 	return []string{canary, url.QueryEscape(canary), url.PathEscape(canary), string(quoted[1 : len(quoted)-1]), "cAnArY"}
 }
 
-// echo answers with what it received: the worst peer.
+// echo is the worst peer: it responds with what it received.
 func echo(status int) func(int, rawserver.Request) rawserver.Action {
 	return func(_ int, r rawserver.Request) rawserver.Action {
 		said, _ := json.Marshal(map[string]string{"error": r.Query + canary, "error_msg": r.Body})
@@ -37,8 +37,8 @@ func echo(status int) func(int, rawserver.Request) rawserver.Action {
 	}
 }
 
-// TestTokenCanary looks for the token in every byte that the SDK lets out, on every
-// error path of every operation.
+// TestTokenCanary: the token is in no byte that the SDK lets out, on every error path of
+// every operation.
 func TestTokenCanary(t *testing.T) {
 	t.Parallel()
 	raw := func(text string, end rawserver.End) func(int, rawserver.Request) rawserver.Action {
@@ -93,8 +93,8 @@ func TestTokenCanary(t *testing.T) {
 	})
 }
 
-// rotated is a source that returns the canary and another token in turn. Both hold the text
-// that is searched for.
+// rotated returns a source of two tokens in turn, the canary and another one with the same
+// text.
 func rotated() func(context.Context) (string, error) {
 	n := 0
 	return func(context.Context) (string, error) {
@@ -103,7 +103,7 @@ func rotated() func(context.Context) (string, error) {
 	}
 }
 
-// requireNoToken calls every operation at base and searches all that comes out.
+// requireNoToken calls every operation at base and searches the whole output.
 func requireNoToken(t *testing.T, base string, cfg payments.Config) {
 	t.Helper()
 	var out bytes.Buffer
@@ -158,7 +158,7 @@ func dump(w io.Writer, values ...any) {
 	}
 }
 
-// spy is a middleware that prints all it can see, like a tracer would.
+// spy is a middleware that prints everything it sees, like a tracer.
 type spy struct {
 	next http.RoundTripper
 	out  io.Writer

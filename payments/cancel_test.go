@@ -16,7 +16,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// bubble makes a Client and a server inside a synctest bubble.
+// bubble returns a Client and its server for a synctest bubble.
 func bubble(t *testing.T, cfg payments.Config, serve func(int, rawserver.Request) rawserver.Action) (*payments.Client, *rawserver.Server) {
 	t.Helper()
 	s := rawserver.ListenPipe(serve)
@@ -36,7 +36,7 @@ func bubble(t *testing.T, cfg payments.Config, serve func(int, rawserver.Request
 	return c, s
 }
 
-// wait waits, by the clock of the bubble, unless the test has failed and ends.
+// wait sleeps by the bubble's clock, unless the test ends.
 func wait(t *testing.T, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -44,8 +44,8 @@ func wait(t *testing.T, d time.Duration) {
 	}
 }
 
-// TestNextOnTheWireIsNotAborted: the caller's cancellation must not cost the payment
-// that the service is just completing.
+// TestNextOnTheWireIsNotAborted: canceling does not abort a poll on the wire, which could
+// cost the payment that the service is completing.
 func TestNextOnTheWireIsNotAborted(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(context.Context) (context.Context, context.CancelFunc){
@@ -78,8 +78,8 @@ func TestNextOnTheWireIsNotAborted(t *testing.T) {
 	}
 }
 
-// TestNextWaitsForASlowAnswer: the answer to a poll may be a payment, so it is waited for
-// longer than any other.
+// TestNextWaitsForASlowAnswer: a poll waits longer than any other call, since its response
+// may be a payment.
 func TestNextWaitsForASlowAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestNextWaitsForASlowAnswer(t *testing.T) {
 	})
 }
 
-// TestNextHasALimitOfItsOwn: a service that never answers does not hold Next for ever.
+// TestNextHasALimitOfItsOwn: Next returns after NextTimeout if the service never responds.
 func TestNextHasALimitOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,8 @@ func TestNextHasALimitOfItsOwn(t *testing.T) {
 	})
 }
 
-// TestNextWhileDialingStops: nothing is sent yet, so the caller may leave at once.
+// TestNextWhileDialingStops: canceling ends a poll at once while it dials, since nothing was
+// sent.
 func TestNextWhileDialingStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,9 +143,9 @@ func (c counting) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// TestNextLeftAsTheConnectionComes: the caller leaves, and a connection is there at the same
-// instant. Not one byte is sent and nothing is ambiguous, whichever of the two net/http
-// sees first; it chooses at random, so there are many rounds.
+// TestNextLeftAsTheConnectionComes: if the caller leaves at the instant a connection is
+// established, not one byte is sent and nothing is ambiguous, whichever of the two net/http
+// sees first. It chooses at random, so there are many rounds.
 func TestNextLeftAsTheConnectionComes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +176,7 @@ func TestNextLeftAsTheConnectionComes(t *testing.T) {
 	})
 }
 
-// TestCanceledBeforeTheCall: nothing is sent, not even tried.
+// TestCanceledBeforeTheCall: nothing is sent or dialed.
 func TestCanceledBeforeTheCall(t *testing.T) {
 	t.Parallel()
 	c, s := connect(t, payments.Config{}, always(rawserver.Action{}))
@@ -188,8 +189,8 @@ func TestCanceledBeforeTheCall(t *testing.T) {
 	require.Zero(t, s.Opened())
 }
 
-// TestCanceledWhileWaiting: the wait between two attempts ends at once, and the error
-// says both why it ended and why there was a wait.
+// TestCanceledWhileWaiting: canceling ends the wait between two attempts at once, and the
+// error names both the cancellation and the last failure.
 func TestCanceledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,7 +213,8 @@ func TestCanceledWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestOthersStopWithTheCaller: what is not destructive follows the caller.
+// TestOthersStopWithTheCaller: operations that are not destructive stop when the caller
+// cancels.
 func TestOthersStopWithTheCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -234,7 +236,7 @@ type foreign func(*http.Request) (*http.Response, error)
 
 func (f foreign) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestForeignTransport: without trace hooks there is no proof that nothing was sent.
+// TestForeignTransport: without trace hooks, a failed poll is ambiguous.
 func TestForeignTransport(t *testing.T) {
 	t.Parallel()
 	calls := 0
@@ -248,7 +250,7 @@ func TestForeignTransport(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-// TestForeignTransportThatRetries: once it had a connection, nothing takes that back.
+// TestForeignTransportThatRetries: a request that once had a connection stays ambiguous.
 func TestForeignTransportThatRetries(t *testing.T) {
 	t.Parallel()
 	s := listen(t, always(rawserver.Action{End: rawserver.FIN}))
@@ -265,7 +267,7 @@ func TestForeignTransportThatRetries(t *testing.T) {
 	require.Len(t, s.Requests(), 1)
 }
 
-// TestMiddleware sees every attempt, and cannot make net/http re-send it.
+// TestMiddleware: a middleware sees every attempt and cannot make net/http re-send it.
 func TestMiddleware(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -291,7 +293,7 @@ func TestMiddleware(t *testing.T) {
 	require.NotContains(t, s.Requests()[1].Header, "Idempotency-Key")
 }
 
-// TestCallersTrace: the caller's own hooks fire once an attempt, also when there are several.
+// TestCallersTrace: the caller's own hooks fire once per attempt.
 func TestCallersTrace(t *testing.T) {
 	t.Parallel()
 	c, _ := connect(t, payments.Config{}, func(n int, _ rawserver.Request) rawserver.Action {

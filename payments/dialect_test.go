@@ -14,7 +14,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// answering is a Client whose every request is answered with status and body.
+// answering returns a Client that gets status and body for every request.
 func answering(t *testing.T, status int, body string) *payments.Client {
 	t.Helper()
 	mock := httpmock.NewMockTransport()
@@ -27,7 +27,7 @@ func answering(t *testing.T, status int, body string) *payments.Client {
 	return newClient(t, payments.Config{BaseURL: "https://service.example", Transport: mock})
 }
 
-// TestEnvelopes: a record flat or wrapped reads alike, by poll and by confirm.
+// TestEnvelopes: a flat and a wrapped record decode equally, by poll and by confirm.
 func TestEnvelopes(t *testing.T) {
 	t.Parallel()
 	flat := record(id1)
@@ -61,7 +61,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestOlderDialect: the record of before 2025-05 has neither id nor status.
+// TestOlderDialect: a record in the format of before 2025-05, without id and status, is
+// decoded.
 func TestOlderDialect(t *testing.T) {
 	t.Parallel()
 	c := answering(t, 200, `{"payment":{"paidAmount":5000,"method":"CULTURE"},"identifier":"player-1"}`)
@@ -77,7 +78,7 @@ func TestOlderDialect(t *testing.T) {
 	require.Zero(t, p.ID)
 }
 
-// TestNoPayment: every way to say that none waits.
+// TestNoPayment: every form of "no payment is waiting" is recognized.
 func TestNoPayment(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
@@ -104,7 +105,7 @@ func TestNoPayment(t *testing.T) {
 	}
 }
 
-// TestServiceErrors: the shapes of an error give the same code and message.
+// TestServiceErrors: all shapes of an error give the same code and message.
 func TestServiceErrors(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 400, 404} {
@@ -140,8 +141,8 @@ func TestTokenRefused(t *testing.T) {
 	}
 }
 
-// TestUndecodable: a complete answer that cannot be read keeps its bytes. For
-// operations that are not repeatable it is ambiguous as well.
+// TestUndecodable: the error keeps the bytes of a complete response that cannot be decoded,
+// and is ambiguous for operations that must not be repeated.
 func TestUndecodable(t *testing.T) {
 	t.Parallel()
 	bodies := map[string]string{
@@ -191,7 +192,7 @@ func TestUndecodable(t *testing.T) {
 	}
 }
 
-// TestVerification: only the payment that was asked for, only COMPLETE.
+// TestVerification: only the requested payment with status COMPLETE is verified.
 func TestVerification(t *testing.T) {
 	t.Parallel()
 	_, err := answering(t, 200, record(id2)).Confirm(t.Context(), id1)
@@ -248,7 +249,8 @@ func TestRecordFields(t *testing.T) {
 	require.Equal(t, p, again)
 }
 
-// TestUnreadableSideFields: what does not decide about money is kept, not refused.
+// TestUnreadableSideFields: an unreadable field that does not decide about money goes to
+// Extra.
 func TestUnreadableSideFields(t *testing.T) {
 	t.Parallel()
 	read := func(fields string) payments.Payment {
@@ -298,9 +300,9 @@ func TestDelivery(t *testing.T) {
 	require.Zero(t, d)
 }
 
-// TestPaidRecordIsNeverSwallowed: whatever an answer says about itself, a record in it
-// is neither "no payment waits" nor a plain error that forgets it, nor granted where
-// the answer denies it.
+// TestPaidRecordIsNeverSwallowed: whatever else a response says, a record in it never counts
+// as "no payment", is never dropped by a plain error, and is not granted if the response
+// denies it.
 func TestPaidRecordIsNeverSwallowed(t *testing.T) {
 	t.Parallel()
 	rec := record(id1)
@@ -335,8 +337,8 @@ func TestPaidRecordIsNeverSwallowed(t *testing.T) {
 	}
 }
 
-// TestDeniedPaymentUnderAnyStatus: "no payment waits", next to an object that nothing
-// explains, is ambiguous and its bytes are kept, whatever the HTTP status.
+// TestDeniedPaymentUnderAnyStatus: "no payment is waiting" next to an unexplained object is
+// ambiguous and its bytes are kept, with any HTTP status.
 func TestDeniedPaymentUnderAnyStatus(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 400, 401, 403, 404, 409, 410, 422, 500, 502, 503} {

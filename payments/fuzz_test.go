@@ -12,8 +12,8 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// FuzzRecord: whatever a service answers to a confirm, it is either the very payment,
-// complete, that encoding/json sees too, or an error; never a panic.
+// FuzzRecord: any response to a confirm gives an error or the requested payment, complete,
+// as encoding/json sees it; never a panic.
 func FuzzRecord(f *testing.F) {
 	flat := record(id1)
 	for _, seed := range []string{
@@ -64,9 +64,8 @@ func trimBOM(b []byte) []byte {
 	return []byte(strings.TrimPrefix(strings.TrimSpace(string(b)), "\xef\xbb\xbf"))
 }
 
-// FuzzServiceError: an answer to Next is a payment, "no payment", or an error that
-// keeps what it did not understand. Nothing that looks like a record gets lost in an
-// error that forgets it.
+// FuzzServiceError: any response to Next is a payment, "no payment" or an error that keeps
+// undecoded bytes. No apparent record is lost in an error.
 func FuzzServiceError(f *testing.F) {
 	for _, seed := range []string{
 		noPayment, `{"error":{"code":7,"message":"x"}}`, `{"error":true}`, `{"error":"","code":"X"}`, `{"code":0,"data":null}`,

@@ -13,8 +13,8 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// dropper is a service with three payments that completes one at each poll, and
-// spoils the answer of the second one after it has completed the payment.
+// dropper is a service with three payments. It completes one at each poll and spoils the
+// response of the second one afterwards.
 type dropper struct {
 	completed []uuid.UUID
 	spoil     func(answer []byte) rawserver.Action
@@ -30,8 +30,9 @@ func (d *dropper) handle(n int, _ rawserver.Request) rawserver.Action {
 	return rawserver.Action{Bytes: answer}
 }
 
-// TestReplay: net/http itself re-sends a GET whose re-used connection dies before
-// the answer begins. The payment of the second poll would be lost without an error.
+// TestReplay: a poll whose reused connection dies is not re-sent and is reported as
+// ambiguous. net/http itself re-sends such a GET, which would silently lose the second
+// payment.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	end := func(e rawserver.End, k int) func([]byte) rawserver.Action {
@@ -84,7 +85,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayKeepsWhatArrived: the bytes of a cut body are on the error.
+// TestReplayKeepsWhatArrived: the error holds the received bytes of a truncated body.
 func TestReplayKeepsWhatArrived(t *testing.T) {
 	t.Parallel()
 	body := record(id2)
@@ -104,7 +105,7 @@ func TestReplayKeepsWhatArrived(t *testing.T) {
 	}
 }
 
-// TestSealedRequest: sealing must not be seen on the wire.
+// TestSealedRequest: sealing is not visible on the wire.
 func TestSealedRequest(t *testing.T) {
 	t.Parallel()
 	c, s := connect(t, payments.Config{}, always(rawserver.Action{Bytes: rawserver.JSON(200, noPayment)}))
@@ -125,7 +126,7 @@ func TestSealedRequest(t *testing.T) {
 	}
 }
 
-// TestEmptyAnswerThatMayBeCut: without a length, nothing is not "no payment".
+// TestEmptyAnswerThatMayBeCut: an empty body without a length does not mean "no payment".
 func TestEmptyAnswerThatMayBeCut(t *testing.T) {
 	t.Parallel()
 	c, _ := connect(t, payments.Config{}, always(rawserver.Action{Bytes: []byte("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), End: rawserver.FIN}))

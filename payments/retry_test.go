@@ -50,9 +50,8 @@ var operations = []operation{
 
 const attempts = 4 // the first and Config.MaxRetries' default
 
-// TestRetryTable crosses every operation with every failure and counts the requests
-// that the server saw (design: retry safety, by operation). It runs in fake time, so
-// the waits and timeouts are those of the defaults.
+// TestRetryTable: for every operation and every failure, the server sees exactly the allowed
+// number of requests. It runs in fake time with the default waits and timeouts.
 func TestRetryTable(t *testing.T) {
 	t.Parallel()
 	status := func(code int, headers ...string) func(int, rawserver.Request) rawserver.Action {
@@ -110,7 +109,7 @@ func TestRetryTable(t *testing.T) {
 	}
 }
 
-// TestRetrySurelyUnsent: before a connection is there, every operation may try again.
+// TestRetrySurelyUnsent: every operation is retried if no connection was established.
 func TestRetrySurelyUnsent(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -143,7 +142,7 @@ func requireUnsent(t *testing.T, err error) {
 	require.Contains(t, err.Error(), "nothing was sent")
 }
 
-// TestRetryThenSuccess: what a retry brings is returned.
+// TestRetryThenSuccess: the result of a retry is returned.
 func TestRetryThenSuccess(t *testing.T) {
 	t.Parallel()
 	c, s := connect(t, payments.Config{}, func(n int, _ rawserver.Request) rawserver.Action {
@@ -158,7 +157,7 @@ func TestRetryThenSuccess(t *testing.T) {
 	require.Len(t, s.Requests(), 3)
 }
 
-// TestRetryAfterCap: no wait is longer than RetryWaitMax, whatever Retry-After says.
+// TestRetryAfterCap: no wait exceeds RetryWaitMax, whatever Retry-After says.
 func TestRetryAfterCap(t *testing.T) {
 	t.Parallel()
 	const limit = 3 * time.Second
@@ -191,7 +190,7 @@ func TestRetryAfterCap(t *testing.T) {
 	}
 }
 
-// TestRetryStopsBeforeDeadline: a wait that would outlive the caller is not begun.
+// TestRetryStopsBeforeDeadline: a wait beyond the caller's deadline is not started.
 func TestRetryStopsBeforeDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -208,8 +207,8 @@ func TestRetryStopsBeforeDeadline(t *testing.T) {
 	})
 }
 
-// TestConfirmRetriesWithinDeadline: a peer that never answers does not eat the
-// caller's deadline in one attempt.
+// TestConfirmRetriesWithinDeadline: one attempt that gets no response does not use up the
+// caller's deadline.
 func TestConfirmRetriesWithinDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -227,7 +226,7 @@ func TestConfirmRetriesWithinDeadline(t *testing.T) {
 	})
 }
 
-// TestNoRedirect: a redirect is not followed, and its address not printed.
+// TestNoRedirect: a redirect is not followed and its address is not printed.
 func TestNoRedirect(t *testing.T) {
 	t.Parallel()
 	for _, location := range []string{"/elsewhere?token=" + testToken, "http://[::1", "https://other.example/" + testToken} {

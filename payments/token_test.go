@@ -22,7 +22,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// issuer is a service that accepts some tokens, and a merchant's source of tokens.
+// issuer is a service that accepts some tokens, and a merchant's token source.
 type issuer struct {
 	mu     sync.Mutex
 	valid  map[string]bool
@@ -61,7 +61,7 @@ func tokenOf(r rawserver.Request) string {
 	return body.Token
 }
 
-// sent are the tokens that arrived, in order.
+// sent returns the received tokens in order.
 func sent(s *rawserver.Server) (list []string) {
 	for _, r := range s.Requests() {
 		list = append(list, tokenOf(r))
@@ -69,8 +69,8 @@ func sent(s *rawserver.Server) (list []string) {
 	return list
 }
 
-// TestTokenSource: the token is asked for at each call, and a call that is refused with the
-// old one is repeated once with the new one, whichever operation it is.
+// TestTokenSource: the source is called for each call, and a call rejected with the old
+// token is repeated once with the new one, for every operation.
 func TestTokenSource(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations {
@@ -97,8 +97,8 @@ func TestTokenSource(t *testing.T) {
 	}
 }
 
-// TestTokenSourceAfterALostAnswer: only a refusal is repeated with another token; what may
-// have been carried out is not.
+// TestTokenSourceAfterALostAnswer: only a rejected call is repeated with another token,
+// never one that may have had an effect.
 func TestTokenSourceAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	for name, serve := range map[string]rawserver.Action{
@@ -119,8 +119,8 @@ func TestTokenSourceAfterALostAnswer(t *testing.T) {
 	}
 }
 
-// TestTokenSourceAfterALostConfirm: a Confirm that is refused after a lost answer is repeated
-// with another token, and its outcome stays unknown until there is an answer.
+// TestTokenSourceAfterALostConfirm: a Confirm that is rejected after a lost response is
+// repeated with another token and stays ambiguous until there is a response.
 func TestTokenSourceAfterALostConfirm(t *testing.T) {
 	t.Parallel()
 	lost, refused := rawserver.JSON(502, `{}`), rawserver.JSON(401, `{}`)
@@ -176,7 +176,7 @@ func TestTokenSourceAfterALostConfirm(t *testing.T) {
 	}
 }
 
-// TestTokenSourceFails: nothing is sent, the error says so, and it holds no token.
+// TestTokenSourceFails: nothing is sent, and the error says so without a token.
 func TestTokenSourceFails(t *testing.T) {
 	t.Parallel()
 	vault := errors.New("the vault is sealed")
@@ -221,8 +221,8 @@ func TestTokenSourceFails(t *testing.T) {
 	}
 }
 
-// TestTokenSourceStopsWithTheCaller: a caller that leaves is told so, and not that the
-// source failed.
+// TestTokenSourceStopsWithTheCaller: if the caller cancels, the error is the cancellation,
+// not a failure of the source.
 func TestTokenSourceStopsWithTheCaller(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ func TestTokenSourceStopsWithTheCaller(t *testing.T) {
 	require.True(t, payments.SafeToRetry(err))
 }
 
-// TestOneTokenOrASource: exactly one of both.
+// TestOneTokenOrASource: exactly one of both is required.
 func TestOneTokenOrASource(t *testing.T) {
 	t.Parallel()
 	source := func(context.Context) (string, error) { return "test_x", nil }
@@ -252,8 +252,8 @@ func TestOneTokenOrASource(t *testing.T) {
 	}
 }
 
-// TestEveryTokenIsRedacted: whichever token a call was made with, no token that the client
-// ever used gets out, not even one that was replaced long before.
+// TestEveryTokenIsRedacted: no token that the client ever used gets out, not even one that
+// was replaced long before.
 func TestEveryTokenIsRedacted(t *testing.T) {
 	t.Parallel()
 	var used []string

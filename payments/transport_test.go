@@ -18,8 +18,8 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// TestCallersTransportIsHardened: against a server that speaks HTTP/2, with the
-// transport that most callers would pass.
+// TestCallersTransportIsHardened: with a usual caller's transport and a server that speaks
+// HTTP/2, the client uses HTTP/1.1 without compression.
 func TestCallersTransportIsHardened(t *testing.T) {
 	t.Parallel()
 	protocols := make(chan string, 16)
@@ -51,8 +51,7 @@ func TestCallersTransportIsHardened(t *testing.T) {
 	require.True(t, payments.SafeToRetry(err))
 }
 
-// TestMixedAttempts: what one attempt may have done, a later one that fails otherwise
-// does not undo.
+// TestMixedAttempts: a call stays ambiguous if a later attempt fails without an effect.
 func TestMixedAttempts(t *testing.T) {
 	t.Parallel()
 	for name, later := range map[string]rawserver.Action{
@@ -94,8 +93,8 @@ func TestMixedAttempts(t *testing.T) {
 	})
 }
 
-// TestMiddlewareThatRetries: what must not be sent twice is not, and what was sent does
-// not look unsent.
+// TestMiddlewareThatRetries: a retry by a middleware is rejected for a poll, and does not
+// make a sent request look unsent.
 func TestMiddlewareThatRetries(t *testing.T) {
 	t.Parallel()
 	s := listen(t, always(rawserver.Action{End: rawserver.FIN}))
@@ -113,7 +112,7 @@ func TestMiddlewareThatRetries(t *testing.T) {
 	require.Len(t, s.Requests(), 1)
 }
 
-// TestNotImplemented: 501 does not get better either.
+// TestNotImplemented: 501 is not retried.
 func TestNotImplemented(t *testing.T) {
 	t.Parallel()
 	c, s := connect(t, payments.Config{}, always(rawserver.Action{Bytes: rawserver.JSON(501, "{}")}))

@@ -52,7 +52,7 @@ func TestCreateValidation(t *testing.T) {
 	require.Zero(t, s.Opened(), "nothing may be sent")
 }
 
-// TestCreateBody is the body of interface §2.1, with the token first.
+// TestCreateBody: the body is that of interface §2.1, with the token first.
 func TestCreateBody(t *testing.T) {
 	t.Parallel()
 	s := listen(t, always(rawserver.Action{Bytes: rawserver.JSON(200, `{"payToken":"`+id1.String()+`","more":[1]}`)}))
@@ -83,7 +83,7 @@ func TestCreateBody(t *testing.T) {
 	require.Equal(t, `{"token":"`+testToken+`","title":"t","identifier":"i"}`, s.Requests()[1].Body)
 }
 
-// TestRequests: where the token and the payment go, by operation.
+// TestRequests: token and payment are where each operation needs them.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	c, s := connect(t, payments.Config{Token: "test_a+b/c", UserAgent: "shop/1"}, always(rawserver.Action{Bytes: rawserver.JSON(200, record(id1))}))
@@ -171,7 +171,7 @@ func requireField(t *testing.T, err error, field string) {
 	require.Equal(t, field, e.Field)
 }
 
-// TestBodyLimit: a body beyond the limit is cut off, not read.
+// TestBodyLimit: a body beyond the limit is truncated, not read.
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
 	c, s := connect(t, payments.Config{MaxBodyBytes: 100}, always(rawserver.Action{Bytes: rawserver.JSON(200, `{"id":"`+id1.String()+`","x":"`+strings.Repeat("x", 5000)+`"}`), End: rawserver.FIN}))

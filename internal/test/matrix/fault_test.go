@@ -3,6 +3,7 @@ package matrix_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// verdict is what a client without retries makes of a poll that a fault strikes.
+// verdict is the result of a poll that a fault hits, for a client without retries.
 type verdict struct {
 	granted, ambiguous, undecodable bool
 	done                            bool // what the service did
@@ -43,8 +44,8 @@ var verdicts = map[string]verdict{
 	"content-type":  {granted: true, done: true},
 }
 
-// TestFaultsAreNeverSilent: whatever happens to the answer of a poll, the client has
-// the payment or says that it may be lost.
+// TestFaultsAreNeverSilent: whatever happens to the response of a poll, the client has the
+// payment or reports that it may be lost.
 func TestFaultsAreNeverSilent(t *testing.T) {
 	t.Parallel()
 	kinds := mockserver.FaultKinds("next")
@@ -53,11 +54,7 @@ func TestFaultsAreNeverSilent(t *testing.T) {
 		for _, d := range few(t)[:3] {
 			t.Run(kind+" "+d.String(), func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					s := direct(t, d)
-					defer s.close()
-					struck(t, s, kind)
-				})
+				inBubble(t, d, func(t *testing.T, s *service) { struck(t, s, kind) })
 				struck(t, overLoopback(t, d), kind)
 			})
 		}
@@ -101,8 +98,8 @@ func struck(t *testing.T, s *service, kind string) {
 	sameRecord(t, s, recorded(id, "order-1"), got)
 }
 
-// statusOf is the status that the client saw: the one of a body that was cut is not in
-// the error, which tells of complete answers.
+// statusOf returns the status that the client saw. The error has the status of complete
+// responses only, so it lacks that of a truncated one.
 func statusOf(e *payments.Error, kind string) int {
 	if kind == "cut" {
 		return http.StatusOK
@@ -110,12 +107,10 @@ func statusOf(e *payments.Error, kind string) int {
 	return e.HTTPStatus
 }
 
-// TestRefusalsAreTriedAgain: a 429, and a 503 that names a time, are no answer yet.
+// TestRefusalsAreTriedAgain: a 429, and a 503 with Retry-After, are retried.
 func TestRefusalsAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := direct(t, mockserver.Dialect{})
-		defer s.close()
+	inBubble(t, mockserver.Dialect{}, func(t *testing.T, s *service) {
 		client, err := payments.New(payments.Config{BaseURL: s.mock.URL(), Token: token, Transport: s.by})
 		require.NoError(t, err)
 		for _, f := range []mockserver.Fault{{Status: 429}, {Status: 503, RetryAfter: 7}} {
@@ -133,19 +128,15 @@ func TestRefusalsAreTriedAgain(t *testing.T) {
 	})
 }
 
-// TestSeededStorm: a merchant with both channels under faults of all kinds. Nothing is
-// granted twice; what is complete is granted, or its loss was told.
+// TestSeededStorm: a merchant with both channels under faults of all kinds grants nothing
+// twice, and grants or reports as lost every complete payment.
 func TestSeededStorm(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := direct(t, mockserver.Dialect{}, func(c *mockserver.Config) {
-					c.Clock, c.MaxRequests = mockserver.NewAcceleratedClock(start, 60), 10_000
-				})
-				defer s.close()
-				storm(t, s, seed)
+			inBubble(t, mockserver.Dialect{}, func(t *testing.T, s *service) { storm(t, s, seed) }, func(c *mockserver.Config) {
+				c.Clock, c.MaxRequests = mockserver.NewAcceleratedClock(start, 60), 10_000
 			})
 		})
 	}
@@ -201,8 +192,8 @@ func storm(t *testing.T, s *service, seed uint64) {
 	assert.NotEmpty(t, s.mock.FaultLog())
 }
 
-// lostAnswers looks at what the service and its clients know of each other: how many
-// polls a client cannot be sure of, and the records that did not get through whole.
+// lostAnswers returns how many polls a client cannot be sure of, and the records that did
+// not arrive complete.
 func lostAnswers(s *service) (unsure int, records string) {
 	for _, r := range s.mock.Requests() {
 		kind, _, _ := strings.Cut(r.Fault, " ")
@@ -215,4 +206,46 @@ func lostAnswers(s *service) (unsure int, records string) {
 		}
 	}
 	return unsure, records
+}
+
+// TestCutAnswers: in every dialect, no prefix of "no payment" may hold part of a record, and
+// a record is recognized from the first byte of its first value on.
+func TestCutAnswers(t *testing.T) {
+	t.Parallel()
+	for _, d := range mockserver.Dialects() {
+		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, d, func(t *testing.T, s *service) {
+				empty := s.next(t)
+				for n := range len(empty) + 1 {
+					assert.False(t, (&payments.Error{Raw: []byte(empty[:n])}).MayHoldRecord(), "%q", empty[:n])
+				}
+				s.deposit(t, s.create(t, payments.CreateRequest{Title: "T", Identifier: "player", Amount: payments.NewAmount(7)}), mockserver.Deposit{})
+				record := s.next(t)
+				first := strings.Index(record, `player`)
+				for _, name := range []string{`"id":"`, `"method":"`, `"paidAmount":`, `"paid_amount":`, `"status":"`, `"verified_ts":"`} {
+					if at := strings.Index(record, name); at >= 0 {
+						first = min(first, at+len(name))
+					}
+				}
+				require.Positive(t, first, record)
+				for n := first + 1; n <= len(record); n++ {
+					assert.True(t, (&payments.Error{Raw: []byte(record[:n])}).MayHoldRecord(), "%q", record[:n])
+				}
+			})
+		})
+	}
+}
+
+// next returns the raw body of a poll.
+func (s *service) next(t *testing.T) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.mock.URL()+"/callback/rest?token="+token, nil)
+	require.NoError(t, err)
+	resp, err := s.by.RoundTrip(req)
+	require.NoError(t, err)
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return string(body)
 }

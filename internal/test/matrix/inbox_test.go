@@ -21,8 +21,8 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// TestInboxInDialects: the durable path, by webhook and by poll, on one dialect of each
-// kind. What was ordered is granted once; what cannot be matched goes to a person.
+// TestInboxInDialects: in every kind of dialect, an order is granted once through the inbox,
+// by webhook and by poll; a record without an id goes to a person.
 func TestInboxInDialects(t *testing.T) {
 	t.Parallel()
 	for i, d := range few(t) {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,34 +21,26 @@ import (
 	"github.com/depositpay/depositpay-go/webhook"
 )
 
-// TestEveryDialect crosses every dialect with every operation of the SDK.
+// TestEveryDialect: every operation of the SDK works with every dialect.
 func TestEveryDialect(t *testing.T) {
 	t.Parallel()
 	for _, d := range mockserver.Dialects() {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := direct(t, d)
-				defer s.close()
-				everything(t, s)
-			})
+			inBubble(t, d, everything)
 		})
 	}
 }
 
-// TestServiceAtItsEnd: what a client makes of an error that may be a 5xx.
+// TestServiceAtItsEnd: a client classifies an error that may be a 5xx.
 func TestServiceAtItsEnd(t *testing.T) {
 	t.Parallel()
 	for _, d := range few(t) {
-		synctest.Test(t, func(t *testing.T) {
-			s := direct(t, d, func(c *mockserver.Config) { c.MaxPayments = 1 })
-			defer s.close()
-			full(t, s)
-		})
+		inBubble(t, d, full, func(c *mockserver.Config) { c.MaxPayments = 1 })
 	}
 }
 
-// few are the dialects that differ from the default in one way, and the presets.
+// few returns the presets and the dialects that differ from the default in one option.
 func few(t *testing.T) []mockserver.Dialect {
 	t.Helper()
 	texts := []string{"default", "old", "rest", "codes", "noisy", "noisy,envelope=old,errors=object,status=4xx"}
@@ -67,8 +58,8 @@ func few(t *testing.T) []mockserver.Dialect {
 	return list
 }
 
-// TestDialectsOverLoopback: the same over real connections, where a body has an end
-// that somebody must mark.
+// TestDialectsOverLoopback: the same over real connections, where somebody must mark the end
+// of a body.
 func TestDialectsOverLoopback(t *testing.T) {
 	t.Parallel()
 	for i, d := range few(t) {
@@ -79,7 +70,7 @@ func TestDialectsOverLoopback(t *testing.T) {
 	}
 }
 
-// everything is the whole suite, for one service.
+// everything runs the whole suite for one service.
 func everything(t *testing.T, s *service) {
 	t.Helper()
 	unpaid(t, s)
@@ -91,7 +82,7 @@ func everything(t *testing.T, s *service) {
 	bankPhone(t, s)
 }
 
-// failed asks for the exact error of the service.
+// failed requires the exact error of the service.
 func failed(t *testing.T, err error, op, code string, status int) {
 	t.Helper()
 	e, ok := errors.AsType[*payments.Error](err)
@@ -104,7 +95,7 @@ func failed(t *testing.T, err error, op, code string, status int) {
 	require.NotErrorIs(t, err, payments.ErrUndecodable)
 }
 
-// plain is a refusal that changes nothing.
+// plain requires a rejection without effect.
 func plain(t *testing.T, err error, op, code string, status int) {
 	t.Helper()
 	failed(t, err, op, code, status)
@@ -113,7 +104,7 @@ func plain(t *testing.T, err error, op, code string, status int) {
 	assert.True(t, payments.SafeToRetry(err))
 }
 
-// unpaid is all that can be said of a payment that nobody has paid.
+// unpaid checks all operations on an unpaid payment.
 func unpaid(t *testing.T, s *service) {
 	t.Helper()
 	nothing(t, s)
@@ -128,7 +119,7 @@ func unpaid(t *testing.T, s *service) {
 	nothing(t, s)
 }
 
-// nothing is a poll that finds none.
+// nothing requires a poll without a payment.
 func nothing(t *testing.T, s *service) {
 	t.Helper()
 	p, err := s.client.Next(t.Context())
@@ -183,7 +174,7 @@ func order(identifier string) payments.CreateRequest {
 	}
 }
 
-// recorded is the record of an order that was paid in full.
+// recorded returns the record of an order that was paid in full.
 func recorded(id uuid.UUID, identifier string) payments.Payment {
 	return payments.Payment{
 		ID: id, Identifier: identifier, Status: payments.StatusComplete, Method: payments.MethodDeposit,
@@ -194,7 +185,7 @@ func recorded(id uuid.UUID, identifier string) payments.Payment {
 	}
 }
 
-// sameRecord compares everything that a merchant may look at, to the last digit.
+// sameRecord compares all fields of a record exactly.
 func sameRecord(t *testing.T, s *service, want, got payments.Payment) {
 	t.Helper()
 	if s.is("extra", "yes") {
@@ -206,8 +197,7 @@ func sameRecord(t *testing.T, s *service, want, got payments.Payment) {
 	assert.Equal(t, want, got)
 }
 
-// polled is what a poll can tell: the form of before 2025-05 names no payment and no
-// time.
+// polled returns p as a poll returns it: the format of before 2025-05 has no id and no time.
 func (s *service) polled(p payments.Payment) payments.Payment {
 	if s.is("envelope", "old") {
 		p.ID, p.VerifiedAt = uuid.Nil, time.Time{}
@@ -260,7 +250,7 @@ func byConfirm(t *testing.T, s *service) {
 	}
 }
 
-// grants is what a merchant's handler has been given.
+// grants records what a merchant's handler received.
 type grants struct {
 	list   []payments.Payment
 	review []error
@@ -276,8 +266,8 @@ func (g *grants) sink(t *testing.T) *webhook.Memory {
 	return m
 }
 
-// byWebhook: the webhook comes, the handler confirms, the goods are granted once,
-// also when it comes again.
+// byWebhook: the webhook arrives, the handler confirms, and the goods are granted once even
+// if the webhook is repeated.
 func byWebhook(t *testing.T, s *service) {
 	t.Helper()
 	var g grants
@@ -301,8 +291,8 @@ func byWebhook(t *testing.T, s *service) {
 	assert.Equal(t, []error{webhook.ErrNoMoney}, g.review, "a failed voucher is not money")
 }
 
-// drain: a poller takes what waits and hands it over, once each. A record that names
-// no payment is set aside.
+// drain: a poller hands over every waiting payment once. A record without an id is moved to
+// review.
 func drain(t *testing.T, s *service) {
 	t.Helper()
 	s.hooks.Handler = http.NotFoundHandler()
@@ -330,7 +320,7 @@ func drain(t *testing.T, s *service) {
 	assert.Empty(t, g.review)
 }
 
-// bankPhone is what the mobile app does.
+// bankPhone checks the calls of the mobile app.
 func bankPhone(t *testing.T, s *service) {
 	t.Helper()
 	list, err := s.banks.List(t.Context())
@@ -362,8 +352,8 @@ func bankPhone(t *testing.T, s *service) {
 	assert.NotErrorIs(t, err, banks.ErrAmbiguous)
 }
 
-// full is a service at its end: as a 5xx its refusal is ambiguous, since a client
-// cannot know who says so; its code comes along all the same.
+// full: the error of a full service is ambiguous as a 5xx, since a client cannot know who
+// sent it; its code is kept anyway.
 func full(t *testing.T, s *service) {
 	t.Helper()
 	s.create(t, order("order-1"))

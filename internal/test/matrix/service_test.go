@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,7 +25,7 @@ const token = "test_matrix"
 
 var start = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// service is a mock in one dialect with the clients of it. by is nil for sockets.
+// service is a mock in one dialect with its clients. by is nil for sockets.
 type service struct {
 	mock    *mockserver.Server
 	client  *payments.Client
@@ -34,7 +35,7 @@ type service struct {
 	dialect map[string]string // option → value
 }
 
-// receiver takes the webhooks, with a socket or without, to whatever handler is set.
+// receiver passes webhooks to the current handler, with or without a socket.
 type receiver struct{ http.Handler }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.Handler.ServeHTTP(w, req) }
@@ -60,7 +61,7 @@ func options(d mockserver.Dialect) map[string]string {
 	return values
 }
 
-// direct is a service without sockets, for a synctest bubble. The caller closes it.
+// direct returns a service without sockets, for a synctest bubble. The caller closes it.
 func direct(t *testing.T, d mockserver.Dialect, change ...func(*mockserver.Config)) *service {
 	t.Helper()
 	s := &service{hooks: &receiver{http.NotFoundHandler()}, dialect: options(d)}
@@ -70,7 +71,17 @@ func direct(t *testing.T, d mockserver.Dialect, change ...func(*mockserver.Confi
 	return s
 }
 
-// overLoopback is a service on real sockets, both ways.
+// inBubble runs test in a synctest bubble with a direct service.
+func inBubble(t *testing.T, d mockserver.Dialect, test func(*testing.T, *service), change ...func(*mockserver.Config)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := direct(t, d, change...)
+		defer s.close()
+		test(t, s)
+	})
+}
+
+// overLoopback returns a service on real sockets in both directions.
 func overLoopback(t *testing.T, d mockserver.Dialect) *service {
 	t.Helper()
 	s := &service{hooks: &receiver{http.NotFoundHandler()}, dialect: options(d)}
@@ -120,7 +131,7 @@ func (s *service) close() {
 
 func (s *service) is(option, value string) bool { return s.dialect[option] == value }
 
-// status is the HTTP status of an error.
+// status returns the HTTP status of an error.
 func (s *service) status(fitting int) int {
 	if s.is("status", "4xx") {
 		return fitting
@@ -135,7 +146,7 @@ func (s *service) create(t *testing.T, req payments.CreateRequest) uuid.UUID {
 	return created.PayToken
 }
 
-// deposit pays, and comes back when the webhook has been answered.
+// deposit pays and returns once the webhook has been answered.
 func (s *service) deposit(t *testing.T, id uuid.UUID, d mockserver.Deposit) {
 	t.Helper()
 	_, err := s.mock.Deposit(id.String(), d)
@@ -145,7 +156,7 @@ func (s *service) deposit(t *testing.T, id uuid.UUID, d mockserver.Deposit) {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// untilEmpty is the client for a poller that is to stop when nothing waits any more.
+// untilEmpty is a client that stops its poller when no payment is waiting.
 type untilEmpty struct {
 	*payments.Client
 	stop context.CancelFunc
