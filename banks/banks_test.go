@@ -169,7 +169,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestRetryTable is the part of the retry table that concerns banks.
+// TestRetryTable: lists are retried and uploads without an id are not, once the service may
+// have acted.
 func TestRetryTable(t *testing.T) {
 	t.Parallel()
 	whole := rawserver.JSON(200, basic)
@@ -211,7 +212,7 @@ var calls = map[string]func(context.Context, *banks.Client) error{
 	},
 }
 
-// TestTokenCanary: the upload's token is in no answer, no error and no log, even if the peer
+// TestTokenCanary: the upload's token is in no result, error or log, even if the service
 // echoes it.
 func TestTokenCanary(t *testing.T) {
 	t.Parallel()
@@ -246,8 +247,8 @@ func TestTokenCanary(t *testing.T) {
 	}, u)
 }
 
-// TestTokenSource: an upload that is refused with the old token is sent once with the new
-// one; a list needs none. A source that fails sends nothing.
+// TestTokenSource: an upload that is rejected with the old token is sent once with the new
+// one; a list needs no token; a source that fails sends nothing.
 func TestTokenSource(t *testing.T) {
 	t.Parallel()
 	tokens := []string{"test_old", "test_new"}
@@ -287,7 +288,7 @@ func errorRaw(err error) []byte {
 	return nil
 }
 
-// TestUploaded: the answer in all the envelopes, and what cannot be read is kept.
+// TestUploaded: the response is read in all envelopes, and unreadable fields are kept.
 func TestUploaded(t *testing.T) {
 	t.Parallel()
 	const token = "7f0c8f5e-2f50-4a53-9d6e-0d2a6a7b1c01"
@@ -310,8 +311,8 @@ func TestUploaded(t *testing.T) {
 	require.Zero(t, got)
 }
 
-// TestUploadByID: the id is sent under its configured name, and an upload with one is tried
-// again after a lost answer only where the service is said to drop repeats by it.
+// TestUploadByID: the id is sent under its configured name, and an upload with an id is
+// retried after a lost response only if the service drops duplicates by it.
 func TestUploadByID(t *testing.T) {
 	t.Parallel()
 	for _, drops := range []bool{false, true} {
@@ -356,7 +357,8 @@ func TestUploadByID(t *testing.T) {
 	}
 }
 
-// TestUploadIDAgainstTheMock: an upload whose answer was lost, sent again with its id, pays once.
+// TestUploadIDAgainstTheMock: an upload whose response was lost, repeated with its id, pays
+// once.
 func TestUploadIDAgainstTheMock(t *testing.T) {
 	t.Parallel()
 	mock, err := mockserver.New(mockserver.Config{})

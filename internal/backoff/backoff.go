@@ -1,4 +1,4 @@
-// Package backoff holds the waits of the project as pure functions.
+// Package backoff computes waits by pure functions.
 package backoff
 
 import (
@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Delay returns the wait before try number attempt+1 (attempt counts failed tries
-// from 0): exponential from low, never above high, and with "equal jitter": at
-// least half of the exponential value, so that a wait is never zero.
-// jitter is in [0,1).
+// Delay returns the wait before try number attempt+1 (attempt counts failed tries from 0):
+// exponential from low, at most high, with "equal jitter": at least half of the exponential
+// value, so that a wait is never zero. jitter is in [0,1).
 func Delay(attempt int, low, high time.Duration, jitter float64) time.Duration {
 	if low <= 0 {
 		low = time.Millisecond
@@ -42,13 +41,12 @@ func Between(low, high time.Duration, jitter float64) time.Duration {
 	return low + time.Duration(jitter*float64(high-low))
 }
 
-// maxSeconds keeps seconds × time.Second inside an int64.
+// maxSeconds is the largest number of seconds that fits a time.Duration.
 const maxSeconds = int64(1<<63-1) / int64(time.Second)
 
-// RetryAfter reads a Retry-After value (RFC 9110 §10.2.3): whole seconds or an
-// HTTP date. A number too large for a duration gives the largest duration, a date
-// in the past gives 0. ok is false for an empty, negative or malformed value.
-// The caller bounds the result.
+// RetryAfter parses a Retry-After value (RFC 9110 §10.2.3): whole seconds or an HTTP date. A
+// number too large for a duration gives the largest duration, a date in the past gives 0. ok
+// is false for an empty, negative or malformed value. The caller must bound the result.
 func RetryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	value = strings.TrimSpace(value)
 	if value == "" {

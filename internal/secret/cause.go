@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// known are the causes that callers test for with errors.Is.
-// net/http's "timeout awaiting response headers" and friends answer through Timeout().
+// known are the causes that callers test for with errors.Is. net/http's "timeout awaiting
+// response headers" and the like answer through Timeout().
 var known = []error{
 	context.Canceled, context.DeadlineExceeded,
 	io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe,
@@ -21,8 +21,8 @@ var known = []error{
 	http.ErrSchemeMismatch,
 }
 
-// Cause is a copy of a network error that cannot hold the token: the text is
-// redacted, the original is let go, and what callers ask of it is remembered.
+// Cause is a copy of a network error that cannot hold the token: the text is redacted, the
+// original is dropped, and the properties that callers test are kept.
 type Cause struct {
 	text    string
 	is      []error

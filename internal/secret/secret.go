@@ -1,10 +1,7 @@
-// Package secret removes an API token from everything that a person or a log may
-// come to see.
-//
-// Names are no help: the token is in the query of one call and in the body of
-// another, and a broken peer may echo either. So the value is searched for, in every
-// spelling that it takes on the way: percent-encoded, escaped as in JSON, and quoted
-// again by whatever printed it.
+// Package secret removes an API token from everything that a person or a log may see. It
+// searches for the token's value, because the token is in the query of one call and in the
+// body of another, and a broken service may echo either. It finds every spelling:
+// percent-encoded, escaped as in JSON, and quoted again by whatever printed it.
 package secret
 
 import (
@@ -18,16 +15,15 @@ import (
 	"unicode/utf16"
 )
 
-// Mask is what stands where a token stood.
+// Mask replaces a token.
 const Mask = "[redacted]"
 
-// kept is how many tokens a Redactor knows. A token that was replaced is as secret as
-// before, so the bound is far above what is ever valid at once.
+// kept is the number of tokens that a Redactor remembers. A replaced token is still secret,
+// so the bound is far above the number of tokens that are valid at once.
 const kept = 64
 
-// Redactor replaces tokens, in all their spellings, by Mask: every token that was added,
-// the last 64 of them. The zero value and a nil *Redactor change nothing. It is safe for
-// concurrent use.
+// Redactor replaces the last 64 added tokens, in all their spellings, by Mask. The zero
+// value and a nil *Redactor change nothing. It is safe for concurrent use.
 type Redactor struct {
 	tokens atomic.Pointer[[]*pattern] // the longest first, never changed
 	newest atomic.Pointer[pattern]
@@ -43,15 +39,14 @@ type pattern struct {
 	used   uint64                // when it was added last, in the order of the calls
 }
 
-// NewRedactor makes a Redactor for token. An empty token gives one that changes nothing
-// until another one is added.
+// NewRedactor returns a Redactor for token. An empty token is ignored.
 func NewRedactor(token string) *Redactor {
 	r := &Redactor{}
 	r.Add(token)
 	return r
 }
 
-// Add makes r redact token too. Above 64 tokens it forgets the one that was added longest ago.
+// Add makes r redact token too. Beyond 64 tokens it forgets the least recently added one.
 func (r *Redactor) Add(token string) {
 	if token == "" {
 		return

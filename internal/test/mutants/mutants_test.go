@@ -2,8 +2,8 @@ package mutants_test
 
 import "slices"
 
-// mutant is one break: in file, from is replaced by to, and test of pkg must fail. A
-// subtest is named like "TestA$/^B".
+// mutant is one break: in file, from is replaced by to, and test of pkg must fail. Write a
+// subtest as "TestA$/^B".
 type mutant struct {
 	name     string
 	file     string
