@@ -59,16 +59,24 @@ func (c *campaign) check(err error) {
 	}
 }
 
-// run runs a whole campaign: faults, recovery, comparison.
-func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
+// newCampaign starts the service and its customers.
+func newCampaign(t testing.TB, seed uint64, length time.Duration, p profile) *campaign {
 	t.Helper()
-	c := &campaign{t: t, seed: seed, length: length, profile: p, plan: newPlan(seed, length, p), did: map[trouble]int{}, failed: make(chan error, 1)}
+	c := &campaign{t: t, seed: seed, length: length, profile: p, did: map[trouble]int{}, failed: make(chan error, 1)}
 	var err error
 	c.service, err = newService(c.toMerchants())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.service.Close()) })
 	c.customers, err = newCustomers(c)
 	require.NoError(t, err)
+	return c
+}
+
+// run runs a whole campaign: faults, recovery, comparison.
+func run(t testing.TB, seed uint64, length time.Duration, p profile) *result {
+	t.Helper()
+	c := newCampaign(t, seed, length, p)
+	c.plan = newPlan(seed, length, p)
 	if !p.uses(inbox.ChannelWebhook) {
 		require.NoError(t, c.service.SetWebhook(c.service.Token(), ""))
 	}

@@ -108,13 +108,8 @@ func newSoak(t *testing.T, database string, length time.Duration, rate int) *soa
 	if database == "sqlite" {
 		p.Merchants, name = 1, "SQLite"
 	}
-	c := &campaign{t: t, seed: *seed, length: length, profile: p, did: map[trouble]int{}, failed: make(chan error, 1), soaks: true}
-	var err error
-	c.service, err = newService(c.toMerchants())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, c.service.Close()) })
-	c.customers, err = newCustomers(c)
-	require.NoError(t, err)
+	c := newCampaign(t, *seed, length, p)
+	c.soaks = true
 	c.prepare()
 	return &soak{campaign: c, name: name}
 }
