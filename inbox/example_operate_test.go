@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 )

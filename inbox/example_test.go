@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 	"github.com/depositpay/depositpay-go/mockserver"
 	"github.com/depositpay/depositpay-go/payments"
 )

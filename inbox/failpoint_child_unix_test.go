@@ -22,7 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 	"github.com/depositpay/depositpay-go/internal/test/child"
 	"github.com/depositpay/depositpay-go/payments"
 	"github.com/depositpay/depositpay-go/poller"

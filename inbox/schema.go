@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 )
 
 //go:embed migrations/*.sql

@@ -37,7 +37,8 @@ func TestGettingStarted(t *testing.T) {
 	repository, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	r.run(strings.Replace(r.block("sh", "go mod init shop\n"), "go mod init shop\n", // the published version is not the one under test
-		"go mod init shop\ngo mod edit -replace 'github.com/depositpay/depositpay-go="+repository+"'\n", 1))
+		"go mod init shop\ngo mod edit -replace 'github.com/depositpay/depositpay-go="+repository+
+			"' -replace 'github.com/depositpay/depositpay-go/inbox/sqlite="+repository+"/inbox/sqlite'\n", 1))
 	r.dir = filepath.Join(filepath.Dir(clone), "shop") // next to the clone, and not in it
 	program := r.block("go", "package main\n")
 	require.Equal(t, file(t, "main.go"), program, "the page has the whole program")

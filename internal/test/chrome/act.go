@@ -1,7 +1,6 @@
 package chrome
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/chromedp/cdproto/input"
@@ -51,9 +50,7 @@ func (p *Page) Fill(selector, text string) {
 		p.Press(kb.Delete)
 		return
 	}
-	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		return call(ctx, tab, input.InsertText, input.InsertTextParams{Text: text})
-	}))
+	p.do(input.InsertText(text))
 }
 
 // Choose chooses the value of a list. A value that is not there fails the test.

@@ -23,6 +23,9 @@ type Browser struct{ ctx context.Context } //nolint:containedctx // chromedp kee
 // the machine the test is skipped, or fails in CI.
 func Start(t testing.TB) *Browser {
 	t.Helper()
+	if os.Getenv("DEPOSITPAY_TEST_QUICK") != "" {
+		t.Skip("SKIPPED: make quick runs without a browser")
+	}
 	path, err := program()
 	if err != nil {
 		missing(t, os.Stderr, err)
@@ -45,7 +48,7 @@ func Start(t testing.TB) *Browser {
 		}
 		free()
 	})
-	if err := chromedp.Do(ctx); err != nil {
+	if err := chromedp.Run(ctx); err != nil {
 		t.Fatalf("chrome: %s does not start: %v", path, err)
 	}
 	return &Browser{ctx: ctx}
@@ -71,7 +74,8 @@ type Options struct {
 func (b *Browser) Open(t testing.TB, o Options) *Page {
 	t.Helper()
 	p := &Page{t: t, options: o, watch: watch{statuses: o.Statuses}}
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch.see))
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	chromedp.ListenTarget(ctx, p.watch.see)
 	p.ctx = ctx
 	t.Cleanup(func() {
 		p.settle()
@@ -80,14 +84,14 @@ func (b *Browser) Open(t testing.TB, o Options) *Page {
 			t.Errorf("chrome: %s", trouble)
 		}
 	})
-	if err := chromedp.Do(ctx); err != nil { // without a deadline, which would be that of the page
+	if err := chromedp.Run(ctx); err != nil { // without a deadline, which would be that of the page
 		t.Fatalf("chrome: the page does not open: %v", err)
 	}
-	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error { return o.apply(ctx, tab) }))
+	p.do(o.apply())
 	return p
 }
 
-func (o Options) apply(ctx context.Context, tab *chromedp.Target) error {
+func (o Options) apply() chromedp.Action {
 	if o.Lang == "" {
 		o.Lang = "en"
 	}
@@ -98,26 +102,13 @@ func (o Options) apply(ctx context.Context, tab *chromedp.Target) error {
 	if o.Dark {
 		scheme = "dark"
 	}
-	steps := []func() error{
-		func() error {
-			return call(ctx, tab, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": o.Lang}})
-		},
-		func() error {
-			return call(ctx, tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: o.Width, Height: o.Height, DeviceScaleFactor: 1})
-		},
-		func() error {
-			return call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
-			})
-		},
-		func() error {
-			return call(ctx, tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: o.NoScript})
-		},
+	return chromedp.Tasks{
+		network.Enable(),
+		network.SetExtraHTTPHeaders(network.Headers{"Accept-Language": o.Lang}),
+		emulation.SetDeviceMetricsOverride(o.Width, o.Height, 1, false),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}),
+		emulation.SetScriptExecutionDisabled(o.NoScript),
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -22,16 +21,11 @@ type Page struct {
 	watch   watch
 }
 
-func call[P, R any](ctx context.Context, tab *chromedp.Target, command cdp.Command[P, R], params P) error {
-	_, err := cdp.Call(ctx, tab, command, params)
-	return err
-}
-
-func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
+func (p *Page) do(step chromedp.Action) {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, Patience)
 	defer stop()
-	if err := chromedp.Do(ctx, steps...); err != nil {
+	if err := chromedp.Run(ctx, step); err != nil {
 		p.t.Fatalf("chrome: %v\n%s", err, p.state())
 	}
 }
@@ -50,10 +44,10 @@ func (p *Page) Go(address string) {
 	p.watch.allow(address)
 	var marked bool
 	p.Eval(`window.leaving = true`, &marked)
-	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		result, err := cdp.Call(ctx, tab, page.Navigate, page.NavigateParams{URL: address})
-		if err == nil && result.ErrorText != "" {
-			err = fmt.Errorf("%s: %s", address, result.ErrorText)
+	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, _, failure, err := page.Navigate(address).Do(ctx)
+		if err == nil && failure != "" {
+			err = fmt.Errorf("%s: %s", address, failure)
 		}
 		return err
 	}))
@@ -74,19 +68,18 @@ func (p *Page) Eval(expression string, out any) {
 func evaluate(ctx context.Context, expression string, out any) error {
 	limited, stop := context.WithTimeout(ctx, Patience)
 	defer stop()
-	value, awaited := true, true
-	result, err := chromedp.Call(limited, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: expression, ReturnByValue: &value, AwaitPromise: &awaited,
-	})
-	switch {
-	case err != nil:
-		return err
-	case result.ExceptionDetails != nil:
-		return fmt.Errorf("it has thrown: %s", exception(result.ExceptionDetails))
-	case len(result.Result.Value) == 0:
-		return fmt.Errorf("it is %s, which has no value", result.Result.Type)
-	}
-	return json.Unmarshal(result.Result.Value, out)
+	return chromedp.Run(limited, chromedp.ActionFunc(func(ctx context.Context) error {
+		result, thrown, err := runtime.Evaluate(expression).WithReturnByValue(true).WithAwaitPromise(true).Do(ctx)
+		switch {
+		case err != nil:
+			return err
+		case thrown != nil:
+			return fmt.Errorf("it has thrown: %s", exception(thrown))
+		case len(result.Value) == 0:
+			return fmt.Errorf("it is %s, which has no value", result.Type)
+		}
+		return json.Unmarshal(result.Value, out)
+	}))
 }
 
 // Wait waits until an expression is true, on this page or on one that follows.
@@ -152,7 +145,8 @@ func (p *Page) Requests() []string { return p.watch.requests() }
 // settle leaves the page for an empty one, so that all it has to say is said.
 func (p *Page) settle() {
 	if p.ctx.Err() == nil {
-		_ = chromedp.Do(p.ctx) // what is said up to now
+		var ignored bool
+		_ = evaluate(p.ctx, "true", &ignored) // its answer comes after all events up to now
 	}
 	p.watch.end()
 }

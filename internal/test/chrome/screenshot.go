@@ -16,7 +16,8 @@ func (p *Page) Screenshot(name string) {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, Patience)
 	defer stop()
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	var picture []byte
+	err := chromedp.Run(ctx, chromedp.FullScreenshot(&picture, 100))
 	if err == nil {
 		err = keep(name, picture)
 	}

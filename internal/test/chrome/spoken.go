@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 )
 
@@ -24,12 +23,12 @@ var announced = []string{
 func (p *Page) Spoken() []Spoken {
 	p.t.Helper()
 	var list []Spoken
-	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		tree, err := cdp.Call(ctx, tab, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		nodes, err := accessibility.GetFullAXTree().Do(ctx)
 		if err != nil {
 			return err
 		}
-		for _, node := range tree.Nodes {
+		for _, node := range nodes {
 			if said := (Spoken{Role: spokenText(node.Role), Name: spokenText(node.Name)}); !node.Ignored && slices.Contains(announced, said.Role) {
 				list = append(list, said)
 			}

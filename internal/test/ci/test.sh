@@ -17,10 +17,9 @@ large() { CGO_ENABLED=0 go test -count=1 "$@"; }
 ledger() { large -run '^Test(SQLite|PostgreSQL)$/ManyPayments$|^TestFlood$|^TestModel$|^TestNoDoubtIsGivenUp$|^TestProcesses$|^TestFailpoints$|^TestCuts$|^TestStalls$|^TestKill|^TestStatusIsBounded$' ./inbox ./inbox/inboxtest; }
 others() {
 	large -run '^TestCrowd$|^TestMemoryOfManyPayments$' ./webhook ./mockserver &&
-		large -run '^TestPowerLoss$' ./inbox/internal/powerloss &&
+		large -run '^TestPowerLoss$' ./inbox/sqlite/internal/powerloss &&
 		large -parallel 11 -run '^TestTorture$|^TestChannels$|^TestMutants$' ./internal/test/torture -args -length 60s &&
-		large -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop &&
-		modules
+		large -run '^TestKilled$|^TestReplicas$' ./examples/gameserver ./examples/webshop
 }
 volume() {
 	ledger &
@@ -31,13 +30,10 @@ volume() {
 	return "$failed"
 }
 
-# Examples with dependencies of their own are modules of their own.
-modules() { go -C examples/river test -count=1 ./...; }
-
 # make lint vets.
 if have_cc; then
 	# Many tests wait most of their time, so more packages run at once than there are cores.
-	CGO_ENABLED=1 go test -race -shuffle=on -vet=off -timeout 20m -p $(($(getconf _NPROCESSORS_ONLN) + 1)) ./...
+	CGO_ENABLED=1 go test -race -shuffle=on -vet=off -timeout 20m -p $(($(getconf _NPROCESSORS_ONLN) + 1)) work
 	volume
 	exit
 fi
@@ -47,4 +43,4 @@ if [ -n "${CI:-}" ]; then
 	echo "make test: CI does without nothing: failing" >&2
 	exit 1
 fi
-CGO_ENABLED=0 exec go test -shuffle=on ./...
+CGO_ENABLED=0 exec go test -shuffle=on work

@@ -55,6 +55,7 @@ var commands = map[string]proof{
 	"make soak FROM=out/soak PUBLISH=docs/guarantees.md":              {folder: "internal/test/torture", test: "TestSoakPublish", says: ".publish("},
 	"make fuzz": {folder: "internal/test/house", test: "TestFuzzCommand", says: `"fuzz"`},
 
+	"make quick": {reason: "what it calls is not run: CI runs the same tests, and more, by make test"},
 	"make fmt":   {folder: "internal/test/house", test: "TestMakeTargets", says: `"fmt"`, reason: "what it calls is not run: it changes files; make lint fails if it would"},
 	"make bench": {folder: "internal/test/house", test: "TestMakeTargets", says: `"bench"`, reason: "what it calls is not run: it takes minutes and compares speeds, which a busy machine cannot; make lint builds it"},
 	"make fresh": {reason: "what it calls is not run: it builds a whole system and runs make test in it"},

@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"banks":    {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"webhook":  {"payments", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"poller":   {"payments", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
-	"inbox":    {"inbox/internal/pragma", "payments", "webhook", "poller", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
+	"inbox":    {"internal/pragma", "payments", "webhook", "poller", "internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"mockserver": {
 		"mockserver/internal/direct", "mockserver/internal/notice", "mockserver/internal/redact",
 		"mockserver/internal/schedule", "mockserver/internal/strictjson", "mockserver/internal/web",

@@ -25,13 +25,26 @@ func makeWith(t *testing.T, script string, args ...string) (calls []string, err 
 	return strings.Split(strings.TrimSpace(read(t, list)), "\n"), err
 }
 
+// TestHelpListsTargets: make alone lists each target that the Makefile declares.
+func TestHelpListsTargets(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "make", "-C", repository, "--no-print-directory").Output()
+	require.NoError(t, err)
+	var listed []string
+	for _, m := range regexp.MustCompile(`(?m)^make (\S+) +\S`).FindAllStringSubmatch(string(out), -1) {
+		listed = append(listed, m[1])
+	}
+	phony := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(read(t, filepath.Join(repository, "Makefile")))
+	require.ElementsMatch(t, strings.Fields(phony[1]), listed)
+}
+
 // TestMakeTargets: targets that CI does not run call tools of exact versions, and parts of
 // this repository that are there.
 func TestMakeTargets(t *testing.T) {
 	t.Parallel()
 	path := regexp.MustCompile(`(?:^| )(?:-C |\./)(internal/\S+)`)
-	for target, counted := range map[string]int{"fmt": 1, "vuln": 1, "bench": 3} {
-		calls, err := makeWith(t, "", target)
+	for target, counted := range map[string]int{"fmt": 1, "vuln": 2, "bench": 3} {
+		calls, err := makeWith(t, "[ $1 != list ] || echo ./...", target)
 		require.NoError(t, err, target)
 		require.Len(t, calls, counted, target)
 		for _, call := range calls {
@@ -39,7 +52,7 @@ func TestMakeTargets(t *testing.T) {
 				require.DirExists(t, filepath.Join(repository, m[1]), call)
 				continue
 			}
-			require.Regexp(t, `^run \S+/cmd/\S+@v\d+\.\d+\.\d+ (fmt )?\./\.\.\.$`, call)
+			require.Regexp(t, `^list -m -f {{.Dir}}/\.\.\.$|^run \S+/cmd/\S+@v\d+\.\d+\.\d+ (fmt )?\./\.\.\.$`, call)
 		}
 	}
 }

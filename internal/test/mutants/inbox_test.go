@@ -420,23 +420,23 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^HandlerPanics",
 	},
 	{
-		"commits that a power cut undoes pass the check", "inbox/internal/pragma/settings.go",
+		"commits that a power cut undoes pass the check", "internal/pragma/settings.go",
 		"\"FULL\", within(2, 3)", "\"FULL\", within(1, 3)",
-		"./inbox/internal/pragma", "TestMutants$/^synchronous=normal",
+		"./internal/pragma", "TestMutants$/^synchronous=normal",
 	},
 	{
-		"a new directory is not synced", "inbox/sqlite/path.go",
+		"a new directory is not synced", "internal/sqlite/path.go",
 		"if err := syncNames(filepath.Dir(made)); err != nil {", "if made == \"\" {\n\t\t\tvar err error",
-		"./inbox/sqlite", "TestNamesAreSynced",
+		"./internal/sqlite", "TestNamesAreSynced",
 	},
 	{
-		"a new file's name is not synced", "inbox/sqlite/path.go",
+		"a new file's name is not synced", "internal/sqlite/path.go",
 		"errors.Join(created.Close(), syncNames(filepath.Dir(file)))", "created.Close()",
-		"./inbox/sqlite", "TestNamesAreSynced",
+		"./internal/sqlite", "TestNamesAreSynced",
 	},
 	{
-		"the name is synced before the file exists", "inbox/sqlite/path.go",
+		"the name is synced before the file exists", "internal/sqlite/path.go",
 		"created, err := os.OpenFile(file,", "early := syncNames(filepath.Dir(file))\n\tsyncNames := func(string) error { return early }\n\tcreated, err := os.OpenFile(file,",
-		"./inbox/sqlite", "TestNamesAreSynced",
+		"./internal/sqlite", "TestNamesAreSynced",
 	},
 }

@@ -14,6 +14,7 @@ type Cluster struct{ server *server }
 // binaries, whatever DEPOSITPAY_TEST_POSTGRES says.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
+	notQuick(t)
 	s, err := newServer()
 	if err != nil {
 		missing(t, os.Stderr, err)

@@ -30,6 +30,7 @@ var databases atomic.Int64
 // their own may run in parallel.
 func New(t testing.TB) *Database {
 	t.Helper()
+	notQuick(t)
 	base, err := serverDSN()
 	if err != nil {
 		missing(t, os.Stderr, err)

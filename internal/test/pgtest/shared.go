@@ -60,6 +60,14 @@ func (s stopping) Run() int {
 	return code
 }
 
+// notQuick skips the test in make quick, which says what it leaves out.
+func notQuick(t testing.TB) {
+	t.Helper()
+	if os.Getenv("DEPOSITPAY_TEST_QUICK") != "" {
+		t.Skip("SKIPPED: make quick runs without PostgreSQL")
+	}
+}
+
 // missing ends the test: with a failure in CI, which does without nothing, and elsewhere
 // with a skip that is hard to overlook.
 func missing(t testing.TB, loud io.Writer, err error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 	"github.com/depositpay/depositpay-go/internal/test/child"
 	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 	"github.com/depositpay/depositpay-go/payments"

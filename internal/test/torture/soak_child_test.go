@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 	"github.com/depositpay/depositpay-go/payments"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 )
 
 // TestNamesAreSynced: a power cut takes names away that were not synced with their directory,

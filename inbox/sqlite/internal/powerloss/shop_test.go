@@ -18,8 +18,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 	"github.com/depositpay/depositpay-go/payments"
 )
 

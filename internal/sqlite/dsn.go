@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 )
 
 // source is the driver's connection string. It has all settings, because the pool opens new connections

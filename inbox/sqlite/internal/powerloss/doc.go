@@ -14,5 +14,5 @@
 // The seed decides where the power goes and what the disk loses. It does not decide how
 // goroutines take turns, so a seed that fails once may need some repetitions:
 //
-//	DEPOSITPAY_POWERLOSS_SEED=17 go test -count=100 -run 'TestPowerLoss$' ./inbox/internal/powerloss
+//	DEPOSITPAY_POWERLOSS_SEED=17 go test -count=100 -run 'TestPowerLoss$' ./inbox/sqlite/internal/powerloss
 package powerloss

@@ -8,7 +8,7 @@ import (
 	driver "modernc.org/sqlite"
 	code "modernc.org/sqlite/lib"
 
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 )
 
 // The errors of this package wrap one of these. Each text says what to do.

@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"fmt"
 
-	driver "modernc.org/sqlite"
+	_ "modernc.org/sqlite" // the driver
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 )
 
 // Options configure Open; nil means the defaults.
@@ -78,11 +78,10 @@ func openWriter(ctx context.Context, file string) (*sql.DB, error) {
 }
 
 func pool(file string, role pragma.Role, size int) (*sql.DB, error) {
-	connector, err := driver.NewConnector(source(file, role))
+	db, err := sql.Open("sqlite", source(file, role))
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	// Closing a file's last connection checkpoints and deletes the -wal file: an idle pool must not do

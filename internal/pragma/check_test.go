@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 	_ "modernc.org/sqlite"
 
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 )
 
 // errBroken is a promise that a cut has broken.

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 )
 
 // helperPath makes this test binary a second process: it opens the ledger that it names,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/sqlite"
 )
 
 // TestDescriptorOutlivesClose: while this process starts another program, that one has

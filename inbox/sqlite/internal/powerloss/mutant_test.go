@@ -8,8 +8,8 @@ import (
 	"net/url"
 
 	"github.com/depositpay/depositpay-go/inbox"
-	"github.com/depositpay/depositpay-go/inbox/internal/pragma"
 	"github.com/depositpay/depositpay-go/inbox/sqlite"
+	"github.com/depositpay/depositpay-go/internal/pragma"
 )
 
 // mutant opens a ledger as package inbox/sqlite does, and then its pools again with
