@@ -9,7 +9,40 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 )
+
+// TestWorkflows: the hosted workflows are YAML, run what this repository has, and use actions of
+// a fixed major version.
+func TestWorkflows(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(repository, ".github/workflows/*.yml"))
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	makefile := read(t, filepath.Join(repository, "Makefile"))
+	var runs []string
+	for _, file := range files {
+		var workflow struct {
+			Jobs map[string]struct {
+				Strategy struct{ Matrix map[string][]string }
+				Steps    []struct{ Uses, Run string }
+			}
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(read(t, file)), &workflow), file)
+		for _, step := range workflow.Jobs["run"].Steps {
+			if step.Uses != "" {
+				assert.Regexp(t, `^actions/\w+@v\d+$`, step.Uses, file)
+				continue
+			}
+			runs = append(runs, step.Run)
+		}
+		for _, target := range workflow.Jobs["run"].Strategy.Matrix["target"] {
+			name, _, _ := strings.Cut(target, " ")
+			assert.Contains(t, makefile, "\n"+name+": ## ", "%s: make %s", file, target)
+		}
+	}
+	assert.Equal(t, []string{".ci/run", "make ${{ matrix.target }}"}, runs)
+}
 
 // pretendedMake writes down what it is called for and with which caches, leaves a module as Go
 // does, read-only, and fails for the target of $FAIL.
