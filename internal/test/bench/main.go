@@ -41,7 +41,7 @@ func (r result) met() bool {
 
 func main() {
 	rounds := flag.Int("rounds", 5, "paired rounds of every measurement")
-	only := flag.String("only", "", "one section: client, pool, mock or stripe")
+	only := flag.String("only", "", "one section: client, pool or mock")
 	serve := flag.String("serve", "", "internal: run a server: bare, store or mock")
 	preload := flag.Int("preload", 0, "internal: payments that wait in the server")
 	flag.Parse()
@@ -61,7 +61,7 @@ func run(only string, rounds int) ([]result, error) {
 	for _, section := range []struct {
 		name    string
 		measure func(rounds int) ([]result, error)
-	}{{"client", benchClient}, {"pool", benchPool}, {"mock", benchMock}, {"stripe", benchStripe}} {
+	}{{"client", benchClient}, {"pool", benchPool}, {"mock", benchMock}} {
 		if only != "" && only != section.name {
 			continue
 		}
