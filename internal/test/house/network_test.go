@@ -17,7 +17,7 @@ import (
 // libraries are the folders of what a merchant links, with all that is under them.
 var libraries = []string{
 	"payments", "banks", "webhook", "poller", "inbox",
-	"internal/api", "internal/backoff", "internal/safecall", "internal/secret", "internal/transport", "internal/wire",
+	"internal/api", "internal/backoff", "internal/pragma", "internal/safecall", "internal/secret", "internal/sqlite", "internal/transport", "internal/wire",
 }
 
 // network are the names by which Go code reaches a network or another program, by package.
