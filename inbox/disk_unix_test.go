@@ -60,7 +60,7 @@ func (c *worker) fullDisk() error {
 	if _, err := c.ledger.ExecContext(ctx, effectsTable); err != nil {
 		return err
 	}
-	child.Say("ready")
+	child.PrintLine("ready")
 	go func() { _ = box.Run(ctx) }()
 	journal := box.Poller().Begin()
 	if _, err := journal.BeforePoll(ctx); err != nil { // the journal is open when the disk fills up
@@ -78,11 +78,11 @@ func (c *worker) fullDisk() error {
 	accept := func() error {
 		err := box.Webhook().Accept(ctx, nthPayment(n))
 		if err == nil {
-			child.Say("ack", n)
+			child.PrintLine("ack", n)
 			n++
 			return nil
 		}
-		child.Say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
+		child.PrintLine("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
 		return err
 	}
 	for range 100_000 {
@@ -119,7 +119,7 @@ func (c *worker) fullDisk() error {
 			return err
 		}
 	}
-	child.Say("recovered")
+	child.PrintLine("recovered")
 	<-c.lines
 	return nil
 }

@@ -50,7 +50,7 @@ type merchantConfig struct {
 }
 
 func init() {
-	child.Become(merchantVariable, func(cfg merchantConfig) error {
+	child.Main(merchantVariable, func(cfg merchantConfig) error {
 		return (&shopkeeper{merchantConfig: cfg, commands: make(chan string), released: make(chan struct{})}).main()
 	})
 }
@@ -80,7 +80,7 @@ func (m *shopkeeper) at(step int) (err error) {
 		return nil
 	}
 	m.once.Do(func() {
-		child.Say("reached")
+		child.PrintLine("reached")
 		switch m.Action {
 		case kill:
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -174,7 +174,7 @@ func (l pollLedger) Accept(ctx context.Context, p payments.Payment) error {
 func (m *shopkeeper) offer(ctx context.Context, ledger poller.Sink, p payments.Payment) error {
 	m.offered.Store(true)
 	err := ledger.Accept(ctx, p)
-	child.Say("offered")
+	child.PrintLine("offered")
 	return err
 }
 
@@ -202,7 +202,7 @@ func (m *shopkeeper) main() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var under sync.WaitGroup
-	child.Say("ready")
+	child.PrintLine("ready")
 	for command := range m.commands {
 		word, argument, _ := strings.Cut(command, " ")
 		switch word {
@@ -211,7 +211,7 @@ func (m *shopkeeper) main() error {
 			if err != nil {
 				return err
 			}
-			child.Say("created", created.PayToken)
+			child.PrintLine("created", created.PayToken)
 		case "deliver":
 			under.Go(func() { m.deliver(argument) })
 		case "poll":
@@ -270,7 +270,7 @@ func (m *shopkeeper) deliver(id string) {
 	req.Header.Set("Content-Type", "application/json")
 	answer := httptest.NewRecorder()
 	m.hook.ServeHTTP(answer, req)
-	child.Say("status", answer.Code)
+	child.PrintLine("status", answer.Code)
 	if answer.Code == http.StatusOK {
 		_ = m.at(stepAcknowledged) // there is nobody who could be told of an error
 	}
@@ -295,7 +295,7 @@ func (m *shopkeeper) settle(ctx context.Context, key string) error {
 		}
 		switch e, err := m.box.Get(ctx, key); {
 		case err == nil && e.Stage == inbox.StageDone:
-			child.Say("settled")
+			child.PrintLine("settled")
 			return nil
 		case err != nil && !errors.Is(err, inbox.ErrNotFound):
 			return err

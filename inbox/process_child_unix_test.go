@@ -68,7 +68,7 @@ const (
 )
 
 func init() {
-	child.Become(childVariable, func(cfg childConfig) error { return (&worker{childConfig: cfg}).main() })
+	child.Main(childVariable, func(cfg childConfig) error { return (&worker{childConfig: cfg}).main() })
 }
 
 // worker is an inbox in its own process, and what the tests have it do.
@@ -86,7 +86,7 @@ func (c *worker) wait(here hold) {
 		return
 	}
 	c.held.Do(func() {
-		child.Say("held")
+		child.PrintLine("held")
 		<-c.lines
 	})
 }
@@ -101,7 +101,7 @@ func (c *worker) main() error {
 	}()
 	if c.Disk != "" {
 		if err := mountDisk(c.Disk); err != nil {
-			child.Say("no disk:", err)
+			child.PrintLine("no disk:", err)
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (c *worker) main() error {
 	if err != nil {
 		return err
 	}
-	child.Say("ready")
+	child.PrintLine("ready")
 	ctx := context.Background()
 	if c.Run {
 		go func() {
@@ -150,7 +150,7 @@ func (c *worker) idle(ctx context.Context, box *inbox.Inbox) error {
 			return err
 		}
 		if len(status.Count) == 1 && status.Count[inbox.StageDone] > 0 {
-			child.Say("idle")
+			child.PrintLine("idle")
 			return nil
 		}
 		<-time.After(10 * time.Millisecond)
@@ -214,10 +214,10 @@ func (c *worker) accept(ctx context.Context, box *inbox.Inbox) {
 					deliver = box.Poller().Accept
 				}
 				if err := deliver(ctx, nthPayment(n)); err != nil {
-					child.Say("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
+					child.PrintLine("refused", n, strings.ReplaceAll(err.Error(), "\n", " "))
 					continue
 				}
-				child.Say("ack", n)
+				child.PrintLine("ack", n)
 			}
 		})
 	}
@@ -229,7 +229,7 @@ func (c *worker) accept(ctx context.Context, box *inbox.Inbox) {
 	}
 	close(next)
 	callers.Wait()
-	child.Say("accepted all")
+	child.PrintLine("accepted all")
 }
 
 var (

@@ -1,5 +1,5 @@
-// Package child lets a test binary be a second program, which tests may kill: it starts
-// itself with a variable in the environment that says what to be.
+// Package child lets a test binary run itself as a second process, which tests may kill. An
+// environment variable selects what the process does.
 package child
 
 import (
@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// Become runs main if Command has started this process for the variable, and ends it
-// then: with status 1 and the error on standard error if there is one. Otherwise it does
-// nothing. It is for init functions, so that no test runs in a child.
-func Become[T any](variable string, main func(T) error) {
+// Main runs main and exits if [Command] started this process for the variable: with status 1
+// and the error on standard error if main fails. Otherwise it does nothing. Call it in an init
+// function, so that no test runs in the child.
+func Main[T any](variable string, main func(T) error) {
 	text := os.Getenv(variable)
 	if text == "" {
 		return
@@ -30,24 +30,24 @@ func Become[T any](variable string, main func(T) error) {
 	os.Exit(0)
 }
 
-// Command is this test binary again, which becomes what cfg says. Its errors come through
-// to the tests' own standard error.
+// Command runs this test binary as a child whose main gets cfg. The child shares the tests'
+// standard error.
 func Command[T any](variable string, cfg T) (*exec.Cmd, error) {
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(os.Args[0]) //nolint:gosec,noctx // itself; anyone who starts it ends it
+	cmd := exec.Command(os.Args[0]) //nolint:gosec,noctx // itself; the caller ends it
 	cmd.Env = append(os.Environ(), variable+"="+string(text))
 	cmd.Stderr = os.Stderr
 	return cmd, nil
 }
 
-var voice sync.Mutex
+var stdoutMu sync.Mutex
 
-// Say writes a line to standard output, whole.
-func Say(words ...any) {
-	voice.Lock()
-	defer voice.Unlock()
+// PrintLine writes a line to standard output in one piece, from any goroutine.
+func PrintLine(words ...any) {
+	stdoutMu.Lock()
+	defer stdoutMu.Unlock()
 	_, _ = fmt.Fprintln(os.Stdout, words...)
 }

@@ -17,8 +17,8 @@ type config struct{ Say, Fail string }
 const variable = "DEPOSITPAY_TEST_CHILD"
 
 func init() {
-	child.Become(variable, func(cfg config) error {
-		child.Say(cfg.Say, 7)
+	child.Main(variable, func(cfg config) error {
+		child.PrintLine(cfg.Say, 7)
 		if cfg.Fail != "" {
 			return errors.New(cfg.Fail)
 		}
@@ -52,6 +52,6 @@ func TestChild(t *testing.T) {
 		assert.Equal(t, c.complained, complaints.String())
 	}
 	_, err := child.Command(variable, func() {})
-	assert.ErrorContains(t, err, "unsupported type", "what cannot be told")
-	child.Become("DEPOSITPAY_TEST_CHILD_OF_NOBODY", func(config) error { panic("not started for this") })
+	assert.ErrorContains(t, err, "unsupported type", "a configuration without JSON")
+	child.Main("DEPOSITPAY_TEST_CHILD_OF_NOBODY", func(config) error { panic("not started for this") })
 }

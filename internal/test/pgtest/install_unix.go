@@ -16,44 +16,28 @@ import (
 // binaries finds the server's programs, and installs them where that may be done.
 func binaries() (string, error) {
 	folder, err := findBinaries(usual)
-	if !errors.Is(err, errNoBinaries) || os.Geteuid() != 0 {
+	if _, noApt := exec.LookPath("apt-get"); !errors.Is(err, errNoBinaries) || os.Geteuid() != 0 || noApt != nil {
 		return folder, err
-	}
-	if _, missing := exec.LookPath("apt-get"); missing != nil {
-		return "", err
 	}
 	return install("/etc/postgresql-common", usual)
 }
 
-// pgbouncer finds PgBouncer, and installs it where that may be done. Debian's package also
-// starts one where an init system runs, which does nobody harm.
+// pgbouncer finds PgBouncer, and installs it where the tests may. Debian's package also starts
+// one where an init system runs, which does no harm.
 func pgbouncer() (string, error) {
-	look := func() (string, error) {
-		if path, err := exec.LookPath("pgbouncer"); err == nil {
-			return path, nil
-		}
-		return exec.LookPath("/usr/sbin/pgbouncer") // not on everybody's PATH
-	}
-	path, err := look()
-	if err == nil || os.Geteuid() != 0 {
-		return path, err
-	}
-	if _, missing := exec.LookPath("apt-get"); missing != nil {
-		return "", err
-	}
-	release, err := debian.Queue(filepath.Join(os.TempDir(), "depositpay-pgtest-install"))
-	if err != nil {
-		return "", err
-	}
-	defer release()
-	if path, err := look(); err == nil {
+	const usual = "/usr/sbin/pgbouncer" // often not on PATH
+	if path, err := exec.LookPath(usual); err == nil {
 		return path, nil
 	}
-	_, _ = fmt.Fprintln(os.Stderr, "pgtest: no PgBouncer found; installing Debian's package")
-	if err := debian.Install("pgbouncer"); err != nil {
-		return "", err
+	path, missing := debian.Program("pgbouncer", "pgbouncer")
+	if missing == nil {
+		return path, nil
 	}
-	return look()
+	path, err := exec.LookPath(usual)
+	if err != nil {
+		return "", missing
+	}
+	return path, nil
 }
 
 // install installs Debian's package. Several test binaries run at once: one does it, and

@@ -11,20 +11,20 @@ import (
 	"github.com/depositpay/depositpay-go/internal/test/pgtest"
 )
 
-// helperVictim makes this test binary a process with servers, which waits to be killed.
-const helperVictim = "DEPOSITPAY_TEST_HELPER_VICTIM"
+// helperProcess makes this test binary a process with servers, which waits to be killed.
+const helperProcess = "DEPOSITPAY_TEST_HELPER_PROCESS"
 
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(pgtest.Stopping(m))
 }
 
-// TestVictim is no test of its own, see TestNothingOutlivesTheTests.
-func TestVictim(t *testing.T) {
-	if os.Getenv(helperVictim) == "" {
+// TestHelperProcess is the process that TestNothingOutlivesTheTests kills.
+func TestHelperProcess(t *testing.T) {
+	if os.Getenv(helperProcess) == "" {
 		return
 	}
 	for _, dsn := range []string{pgtest.New(t).DSN, pgtest.NewCluster(t).DSN("postgres")} {
 		_, _ = fmt.Fprintln(os.Stdout, dsn)
 	}
-	_, _ = io.Copy(io.Discard, os.Stdin) // and not a channel: without cgo the runtime calls that a deadlock and exits
+	_, _ = io.Copy(io.Discard, os.Stdin) // a channel would not do: without cgo the runtime reports a deadlock
 }

@@ -21,8 +21,8 @@ import (
 // private one; both end, and their directories with them.
 func TestNothingOutlivesTheTests(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestVictim$")
-	cmd.Env = append(os.Environ(), helperVictim+"=1", pgtest.Environment+"=")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelperProcess$")
+	cmd.Env = append(os.Environ(), helperProcess+"=1", pgtest.Environment+"=")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	stay, err := cmd.StdinPipe()

@@ -134,7 +134,7 @@ func (c *shop) poll(ctx context.Context, cfg poller.Config) error {
 	cfg.IntervalMin, cfg.IntervalMax, cfg.BackoffMax = 50*time.Millisecond, 100*time.Millisecond, time.Second
 	cfg.OnEvent = func(e poller.Event) {
 		if e.Kind == poller.KindAmbiguous {
-			child.Say("ambiguous", time.Now().UnixMicro())
+			child.PrintLine("ambiguous", time.Now().UnixMicro())
 		}
 	}
 	p, err := poller.New(cfg)
@@ -148,7 +148,7 @@ func (c *shop) poll(ctx context.Context, cfg poller.Config) error {
 			if err != nil {
 				return err
 			}
-			child.Say("unhanded", string(text))
+			child.PrintLine("unhanded", string(text))
 		}
 		return nil
 	}
@@ -168,7 +168,7 @@ func (c *shop) takeUnhanded(ctx context.Context, s poller.Sink) {
 func (c *shop) reconcile(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := c.box.Reconcile(ctx); err == nil {
-			child.Say("reconciled")
+			child.PrintLine("reconciled")
 		}
 		select {
 		case <-time.After(300 * time.Millisecond):

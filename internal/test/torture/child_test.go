@@ -45,7 +45,7 @@ type childConfig struct {
 }
 
 func init() {
-	child.Become(childVariable, func(cfg childConfig) error {
+	child.Main(childVariable, func(cfg childConfig) error {
 		m := &shop{childConfig: cfg}
 		if socket, soaks := strings.CutPrefix(string(cfg.Mutant), string(soaking)); soaks {
 			return (&soakShop{shop: m}).main(socket)
@@ -133,7 +133,7 @@ func (c *shop) run(ctx context.Context) error {
 		}
 	}()
 	c.takeUnhanded(ctx, cmp.Or[poller.Sink](hookConfig.Ledger, hookConfig.Sink))
-	child.Say("ready", listener.Addr())
+	child.PrintLine("ready", listener.Addr())
 	if c.Calm {
 		running.Go(func() { c.reconcile(ctx) })
 	}
