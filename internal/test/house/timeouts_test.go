@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestServerTimeouts: the examples' servers have the limits that package webhook recommends,
-// as TestDocComments holds its comment against the example here.
+// TestServerTimeouts: the servers of the examples have the limits that the example of package
+// webhook recommends.
 func TestServerTimeouts(t *testing.T) {
 	t.Parallel()
 	advice := serverLimits(t, filepath.Join(repository, "webhook/example_server_test.go"))
