@@ -54,13 +54,13 @@ func find(names, programs []string) (string, error) {
 	return "", errNoBrowser
 }
 
-// missing ends the test: with a failure in CI, which does without nothing, and elsewhere
+// missing ends the test: with a failure in CI, and elsewhere
 // with a skip that is hard to overlook.
 func missing(t testing.TB, loud io.Writer, err error) {
 	t.Helper()
 	message := fmt.Sprintf("no browser: %v; install Chromium (Debian: apt-get install chromium; macOS: brew install --cask chromium), or set %s to the program", err, Environment)
 	if os.Getenv("CI") != "" {
-		t.Fatal("chrome: CI does without nothing: " + message)
+		t.Fatal("chrome: this must run in CI: " + message)
 	}
 	_, _ = fmt.Fprintln(loud, "chrome: SKIPPED: "+message)
 	t.Skip("SKIPPED: " + message)

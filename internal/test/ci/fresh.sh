@@ -1,9 +1,7 @@
 #!/bin/sh
-# Does what the README tells a newcomer to do on a machine that has nothing: a minimal Debian
-# of this machine's release with Go, git and make, where everything runs as root. The last
-# commit is cloned into it, then `go run ./examples/quickstart` and `make test` run there,
-# letter for letter, and the time of each is printed. `fresh.sh COMMAND` runs COMMAND in the
-# clone in place of `make test`.
+# Runs the README's two commands for newcomers, and prints how long each takes, in a minimal
+# Debian of this machine's release with Go, git and make, as root, on a clone of the last commit.
+# `fresh.sh COMMAND` runs COMMAND in the clone in place of `make test`.
 #
 # It needs root and debootstrap (which it installs), 6 GB in $TMPDIR, and the network: apt's
 # mirrors and settings, Go's proxy settings and the certificates are taken from this machine.

@@ -40,7 +40,7 @@ fi
 
 echo "make test: SKIPPED: the race detector (no C compiler found; install gcc)" >&2
 if [ -n "${CI:-}" ]; then
-	echo "make test: CI does without nothing: failing" >&2
+	echo "make test: this must run in CI: failing" >&2
 	exit 1
 fi
 CGO_ENABLED=0 exec go test -shuffle=on work

@@ -14,15 +14,15 @@ import (
 	"syscall"
 )
 
-// Install runs apt-get: as it is for root, through sudo, which must not ask, otherwise. One
-// process at a time: apt-get update breaks the package cache of another apt-get update.
+// Install runs apt-get: directly as root, otherwise through a sudo without a password. One
+// process at a time: an apt-get update breaks the package cache of another.
 func Install(packages ...string) error {
 	release, err := Queue(filepath.Join(os.TempDir(), "depositpay-apt"))
 	if err != nil {
 		return err
 	}
 	defer release()
-	apt := []string{"apt-get", "-o", "DPkg::Lock::Timeout=300"} // another program may be in the middle of an installation
+	apt := []string{"apt-get", "-o", "DPkg::Lock::Timeout=300"} // another program may be installing
 	if os.Geteuid() != 0 {
 		apt = slices.Insert(apt, 0, "sudo", "-n")
 	}
@@ -40,8 +40,7 @@ func Install(packages ...string) error {
 	return nil
 }
 
-// Queue waits until no other process is in the queue of this name, a file: several test
-// binaries run at once.
+// Queue locks the named file, so that of several test binaries one goes first.
 func Queue(name string) (release func(), err error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a fixed name
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// Program finds a program, and installs the packages that it comes with where that may be
-// done: with apt-get there, as root or by a sudo that does not ask. Several test binaries run
-// at once: one installs, and the others wait and find it installed.
+// Program finds a program. If it is missing, Program installs its packages where it can: with
+// apt-get, as root or through a sudo without a password. Of several test binaries one installs,
+// and the others wait.
 func Program(name string, packages ...string) (string, error) {
 	path, missing := exec.LookPath(name)
 	if missing == nil {

@@ -1,4 +1,4 @@
-// Package debian installs Debian's packages, which can be done nowhere here.
+// Package debian installs Debian's packages, which Windows cannot.
 package debian
 
 import "os/exec"

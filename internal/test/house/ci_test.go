@@ -44,22 +44,22 @@ func TestWorkflows(t *testing.T) {
 	assert.Equal(t, []string{".ci/run", "make ${{ matrix.target }}"}, runs)
 }
 
-// pretendedMake writes down what it is called for and with which caches, leaves a module as Go
-// does, read-only, and fails for the target of $FAIL.
-const pretendedMake = `#!/bin/sh
+// fakeMake records its target and caches, leaves a read-only module as Go does, and fails for
+// the target $FAIL.
+const fakeMake = `#!/bin/sh
 echo "$1|$GOMODCACHE|$GOCACHE|$GOPROXY|$(ls -A "$GOMODCACHE" "$GOCACHE" | tr '\n' ' ')" >>"$CALLS"
 mkdir -p "$GOMODCACHE/m@v1.0.0" && touch "$GOMODCACHE/m@v1.0.0/m.go" && chmod -R a-w "$GOMODCACHE/m@v1.0.0"
 [ "$1" != "$FAIL" ]
 `
 
-// TestCIBeginsWithEmptyCaches: the targets of .ci/run share caches that are empty at first and
-// that nothing else uses; they go with the run, passed or failed, and the proxy is the machine's.
+// TestCIBeginsWithEmptyCaches: the targets of .ci/run share new caches, which are removed whether
+// the run passes or fails; the proxy is the machine's.
 func TestCIBeginsWithEmptyCaches(t *testing.T) {
 	t.Parallel()
 	for _, failing := range []string{"", "test"} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{
-			".ci/run": read(t, filepath.Join(repository, ".ci/run")), "path/make": pretendedMake, "internal/test/ci/newcomer.sh": "make newcomer\n",
+			".ci/run": read(t, filepath.Join(repository, ".ci/run")), "path/make": fakeMake, "internal/test/ci/newcomer.sh": "make newcomer\n",
 		} {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
@@ -86,11 +86,11 @@ func TestCIBeginsWithEmptyCaches(t *testing.T) {
 				assert.True(t, strings.HasPrefix(cache, filepath.Join(dir, "tmp")+"/"), call)
 			}
 			assert.Equal(t, "https://proxy.example", said[3])
-			assert.Equal(t, i > 0, strings.Contains(said[4], "m@v1.0.0"), "empty at first, then shared: %s", call)
+			assert.Equal(t, i > 0, strings.Contains(said[4], "m@v1.0.0"), "the caches are empty at first, then shared: %s", call)
 		}
 		assert.Equal(t, want, targets)
 		left, err := os.ReadDir(filepath.Join(dir, "tmp"))
 		require.NoError(t, err)
-		assert.Empty(t, left, "the caches go")
+		assert.Empty(t, left, "the caches are removed")
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proof is who runs a command of the documents: a test of a folder, or a script that CI
-// runs. Its says is what the test, or a helper that it calls, has of this very command.
-// Without a test there is a reason.
+// proof names what runs a command of the documents: a test in a folder, or a script that CI
+// runs. says is the part of the command that the test or one of its helpers contains. Without
+// a test there is a reason.
 type proof struct{ folder, test, says, reason string }
 
-// started: the test takes the commands from the page.
+// started is the proof of commands that TestGettingStarted takes from the page.
 func started(says string) proof {
 	return proof{folder: "examples/starter", test: "TestGettingStarted", says: says}
 }
 
-// commands are the commands that documents tell people to run, besides those that CI runs.
+// commands are those that documents tell people to run, except those that CI runs.
 var commands = map[string]proof{
 	"git clone https://github.com/depositpay/depositpay-go && cd depositpay-go": {folder: "internal/test/ci", test: "newcomer.sh"},
 	"go run ./examples/quickstart":                                              {folder: "internal/test/ci", test: "newcomer.sh"},
@@ -72,8 +72,7 @@ var (
 	indented = regexp.MustCompile(`(?m)^ {4}(\S.*)$`)
 )
 
-// TestCommands: every command of a document, wherever it stands, is run by CI or has its
-// proof, and no proof is there for nothing.
+// TestCommands: CI or a test runs every command of a document, and no proof is left over.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	ci := ciCommands(t)
@@ -81,12 +80,12 @@ func TestCommands(t *testing.T) {
 	for document, text := range documents(t) {
 		for _, said := range commandsOf(text) {
 			_, known := commands[said]
-			assert.True(t, known || ci[said], "%s: who runs %q?", document, said)
+			assert.True(t, known || ci[said], "%s: nothing runs %q", document, said)
 			used[said] = true
 		}
 	}
 	for said, p := range commands {
-		assert.True(t, used[said], "no document says %q any more", said)
+		assert.True(t, used[said], "no document has %q any more", said)
 		assert.False(t, ci[said], "CI runs %q, which needs no other proof", said)
 		requireProof(t, said, p)
 	}
@@ -102,7 +101,7 @@ func TestRiverHint(t *testing.T) {
 	}
 }
 
-// commandsOf are the lines of the sh blocks, and what looks like a command elsewhere.
+// commandsOf returns the lines of the sh blocks and whatever looks like a command elsewhere.
 func commandsOf(text string) (all []string) {
 	for _, b := range blocks(text) {
 		if b.language == "sh" {

@@ -1,3 +1,3 @@
-// Package house holds the rules of the repository as tests: which package may import
-// what, and that the README says what is so.
+// Package house checks the rules of the repository: which package may import what, what an
+// importer's go.mod gains, and that documents name commands and files that exist.
 package house

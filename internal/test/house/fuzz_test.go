@@ -40,7 +40,7 @@ func errOrSkip(err error) error {
 }
 
 // TestEveryFuzzTarget: make fuzz asks the packages of all modules for their targets, so each
-// stands in one of them, whatever the system; each has a corpus, and each corpus a target.
+// is in one of them; each has a corpus, and each corpus a target.
 func TestEveryFuzzTarget(t *testing.T) {
 	t.Parallel()
 	out, err := goCommand(t, "list", "-f", `{{$dir := .Dir}}{{range .TestGoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}`, "work").Output()
@@ -58,7 +58,7 @@ func TestEveryFuzzTarget(t *testing.T) {
 			corpus := filepath.Join(filepath.Dir(path), "testdata", "fuzz", m[1])
 			inputs, err := os.ReadDir(corpus)
 			assert.NoError(t, err, "%s has no corpus", m[1])
-			assert.Greater(t, len(inputs), 4, "%s has next to no corpus", m[1])
+			assert.Greater(t, len(inputs), 4, "%s has a corpus of fewer than five", m[1])
 			corpora[corpus] = true
 		}
 	}
@@ -70,8 +70,8 @@ func TestEveryFuzzTarget(t *testing.T) {
 	}
 }
 
-// TestFuzzCommand: make fuzz asks every package and runs every target of it for the time it
-// is told, and does not go on after a package that does not build.
+// TestFuzzCommand: make fuzz runs every target of every package for FUZZTIME, and stops at a
+// package that does not build.
 func TestFuzzCommand(t *testing.T) {
 	t.Parallel()
 	calls, err := makeWith(t, `case "$*" in
@@ -97,6 +97,6 @@ esac`, "fuzz", "FUZZTIME=7s")
 *-list*) echo FuzzOne ;;
 esac`, "fuzz")
 		require.Error(t, err, broken)
-		require.Equal(t, broken, calls[len(calls)-1], "nothing comes after what failed")
+		require.Equal(t, broken, calls[len(calls)-1], "nothing runs after a failure")
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/depositpay/depositpay-go"
 
-// allowed are the packages of this module that a package may import, directly or not.
-// Packages that are not named here are programs and tests.
+// allowed lists the packages of this module that a package may import, directly or not.
+// All others are programs and tests.
 var allowed = map[string][]string{
 	"payments": {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},
 	"banks":    {"internal/safecall", "internal/api", "internal/backoff", "internal/secret", "internal/transport", "internal/wire"},

@@ -18,8 +18,7 @@ import (
 	"github.com/depositpay/depositpay-go/payments"
 )
 
-// notShown are the places where the interface says "not shown", as section and topic.
-// Where one sentence names two things, they are two.
+// notShown lists what the interface leaves out ("not shown"), as section and topic.
 var notShown = []string{
 	"2.1 other fields of the creation response",
 	"2.2 fields of the payment record beyond the table",
@@ -56,7 +55,7 @@ var notShown = []string{
 	"9 versioning",
 }
 
-// twoStatements are the places where the interface says two things.
+// twoStatements lists where the interface contradicts itself.
 var twoStatements = []string{
 	"3 when a game-store payment reaches PROGRESS (two statements)",
 	"4 path of creation (two statements)",
@@ -80,7 +79,7 @@ func interpretations(t *testing.T) map[string][]string {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		topic := cells[1] + " " + cells[2]
-		require.Nil(t, rows[topic], "the row of §%s stands twice", topic)
+		require.Nil(t, rows[topic], "the row of §%s appears twice", topic)
 		rows[topic] = cells[3:6]
 	}
 	return rows
@@ -119,7 +118,7 @@ func TestInterpretationNamesWhatExists(t *testing.T) {
 	}
 }
 
-// exists knows what the last column may name.
+// exists reports whether the mock or a client has what the last column names.
 func exists(t *testing.T, name string) bool {
 	t.Helper()
 	method, path, isRoute := strings.Cut(name, " /")
@@ -160,8 +159,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// routeExists asks a mock: whatever it answers, it is not that the path or the method is
-// unknown.
+// routeExists reports whether a mock knows the path and the method.
 func routeExists(t *testing.T, method, path string) bool {
 	t.Helper()
 	mock, err := mockserver.New(mockserver.Config{})

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// makeWith runs make with a go command that writes down its arguments and is otherwise the
-// given shell script, and returns what make called it with.
+// makeWith runs make with a fake go command, the shell script, and returns the arguments of
+// each call.
 func makeWith(t *testing.T, script string, args ...string) (calls []string, err error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -38,8 +38,8 @@ func TestHelpListsTargets(t *testing.T) {
 	require.ElementsMatch(t, strings.Fields(phony[1]), listed)
 }
 
-// TestMakeTargets: targets that CI does not run call tools of exact versions, and parts of
-// this repository that are there.
+// TestMakeTargets: targets that CI does not run call tools at exact versions and folders that
+// exist.
 func TestMakeTargets(t *testing.T) {
 	t.Parallel()
 	path := regexp.MustCompile(`(?:^| )(?:-C |\./)(internal/\S+)`)

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestReadmeProgram: the first Go block is a complete program, before line 40, and it
+// TestReadmeProgram: the first Go block is a complete program that ends before line 40 and
 // does what the README says.
 func TestReadmeProgram(t *testing.T) {
 	t.Parallel()
@@ -63,7 +63,7 @@ func TestReadmeProgram(t *testing.T) {
 	require.NoError(t, cmd.Wait(), "SIGTERM is a clean end")
 }
 
-// build compiles program as a package of this module that only the compiler sees.
+// build compiles a program as a package of this module, outside the source tree.
 func build(t *testing.T, program string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestReadmeCommands(t *testing.T) {
 	require.Equal(t, []string{"go run ./examples/quickstart", "make test"}, commands)
 }
 
-// TestReadmeLinks: what the documents link to is there, the headings too.
+// TestReadmeLinks: the files and headings that documents link to exist.
 func TestReadmeLinks(t *testing.T) {
 	t.Parallel()
 	all := documents(t)

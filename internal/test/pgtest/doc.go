@@ -10,7 +10,7 @@
 // # Where the server comes from
 //
 //  1. DEPOSITPAY_TEST_POSTGRES, if set, is the DSN of a server on which databases may be
-//     created. (NewCluster needs binaries all the same.)
+//     created. (NewCluster still needs binaries.)
 //  2. Otherwise a private cluster is made from installed binaries, at most one for each
 //     test binary: those on PATH, Debian's, Homebrew's, Postgres.app's.
 //  3. Otherwise, where the tests run as root and apt-get is there (a container), Debian's

@@ -68,7 +68,7 @@ func notQuick(t testing.TB) {
 	}
 }
 
-// missing ends the test: with a failure in CI, which does without nothing, and elsewhere
+// missing ends the test: with a failure in CI, and elsewhere
 // with a skip that is hard to overlook.
 func missing(t testing.TB, loud io.Writer, err error) {
 	t.Helper()
@@ -78,7 +78,7 @@ func missing(t testing.TB, loud io.Writer, err error) {
 func skip(t testing.TB, loud io.Writer, message string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
-		t.Fatal("pgtest: CI does without nothing: " + message)
+		t.Fatal("pgtest: this must run in CI: " + message)
 	}
 	_, _ = fmt.Fprintln(loud, "pgtest: SKIPPED: "+message)
 	t.Skip("SKIPPED: " + message)

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// account is the user as whom the server runs; nil is anyone who runs the tests.
+// account is the user as whom the server runs; nil is the user of the tests.
 type account struct{ uid, gid uint32 }
 
 // serverAccount finds a user for the server where root runs the tests: PostgreSQL refuses
@@ -56,7 +56,7 @@ func (a *account) directory() (string, error) {
 	return made, nil
 }
 
-// reachable says whether every user may go to the directory.
+// reachable reports whether every user may enter the directory.
 func reachable(directory string) bool {
 	for at := directory; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)

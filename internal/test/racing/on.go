@@ -2,5 +2,5 @@
 
 package racing
 
-// On is whether the race detector is.
+// On reports whether the race detector is on.
 const On = true

@@ -5,7 +5,6 @@ package rawserver
 
 import (
 	"bufio"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -13,15 +12,15 @@ import (
 	"sync"
 )
 
-// End says what becomes of the connection after the answer's bytes.
+// End is what happens to the connection after the response bytes.
 type End int
 
-// What End may be.
+// The values of End.
 const (
 	Keep End = iota // serve the next request on it
 	FIN             // close
 	RST             // reset
-	Hang            // say no more, until the peer or Close ends it
+	Hang            // send nothing more until the peer or Close ends it
 )
 
 // Action answers one request.
@@ -40,7 +39,7 @@ type Request struct {
 	Body   string
 }
 
-// Server is a running server. Use Listen or ListenTLS.
+// Server is a running server. Use Listen.
 type Server struct {
 	ln      net.Listener
 	handler func(n int, r Request) Action
@@ -55,21 +54,9 @@ type Server struct {
 // Listen serves on a loopback port until Close. handler gets the number of the
 // request, from 1; calls do not overlap.
 func Listen(handler func(n int, r Request) Action) (*Server, error) {
-	return listen(nil, handler)
-}
-
-// ListenTLS is Listen with TLS.
-func ListenTLS(cfg *tls.Config, handler func(n int, r Request) Action) (*Server, error) {
-	return listen(cfg, handler)
-}
-
-func listen(cfg *tls.Config, handler func(n int, r Request) Action) (*Server, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
-	}
-	if cfg != nil {
-		ln = tls.NewListener(ln, cfg)
 	}
 	return serve(ln, handler), nil
 }
@@ -165,9 +152,6 @@ func (s *Server) goOn(c net.Conn, end End) bool {
 	case Keep:
 		return true
 	case RST:
-		if t, ok := c.(*tls.Conn); ok {
-			c = t.NetConn()
-		}
 		if t, ok := c.(*net.TCPConn); ok {
 			_ = t.SetLinger(0)
 		}

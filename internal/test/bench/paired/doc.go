@@ -9,5 +9,5 @@
 //	paired.Ratio(t, "ours ÷ theirs", got[0], got[1], paired.Rate, paired.AtLeast(0.5))
 //
 // A goal that is missed fails the test and does not end it: the measurements that
-// follow are made all the same.
+// follow are still made.
 package paired
