@@ -15,6 +15,10 @@ import (
 const helperProcess = "DEPOSITPAY_TEST_HELPER_PROCESS"
 
 func TestMain(m *testing.M) {
+	if os.Getenv("DEPOSITPAY_TEST_QUICK") != "" {
+		_, _ = fmt.Fprintln(os.Stderr, "pgtest: SKIPPED: make quick runs without PostgreSQL")
+		return
+	}
 	goleak.VerifyTestMain(pgtest.Stopping(m))
 }
 
