@@ -28,6 +28,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // of its own, the program pasted, an order, a deposit. One payment comes by the webhook, and
 // one, while no webhook is sent, by the poller.
 func TestGettingStarted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: it builds a module of its own")
+	}
 	t.Parallel()
 	requireCurl(t)
 	mock := mockserver.RunT(t)

@@ -42,6 +42,9 @@ const samplesFile = "samples.jsonl"
 // TestSoak: merchants run for a long time against a service with occasional faults and no
 // kills, and leak nothing. Without -soak it runs for 2 s.
 func TestSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: a soak takes some seconds")
+	}
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("SKIPPED: what a process holds is read from /proc, which only Linux has")

@@ -26,6 +26,9 @@ var (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Stopping(m)) }
 
 func TestTorture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: a campaign takes most of a minute")
+	}
 	t.Parallel()
 	for _, database := range []string{"sqlite", "postgres"} {
 		t.Run(database, func(t *testing.T) {
@@ -48,6 +51,9 @@ func TestTorture(t *testing.T) {
 // TestWires: one merchant loses no payment while its connections to PostgreSQL are cut and
 // stalled. It is never killed, so no restart repairs anything.
 func TestWires(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: a campaign takes most of a minute")
+	}
 	t.Parallel()
 	p := usual("postgres")
 	p.Merchants, p.Rate, p.Kill, p.Stop, p.Pause, p.Restart = 1, 40, 0, 0, 0, 0
@@ -63,6 +69,9 @@ func TestWires(t *testing.T) {
 // TestOnlyCreated: with Config.OnlyCreated, possible losses are settled by proof, and no
 // payment is lost behind one.
 func TestOnlyCreated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: a campaign takes most of a minute")
+	}
 	t.Parallel()
 	p := usual("postgres")
 	p.OnlyCreated, p.Channel, p.Rate, p.Kill, p.Restart, p.Silence, p.Stop = true, inbox.ChannelPoll, 40, 0, 0, 0, 3*time.Second
@@ -74,6 +83,9 @@ func TestOnlyCreated(t *testing.T) {
 
 // TestChannels: merchants that use only one channel pass as well.
 func TestChannels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: a campaign takes most of a minute")
+	}
 	t.Parallel()
 	if racing.On {
 		t.Skip("SKIPPED: these merchants run the code of TestTorture's; make test runs them without the race detector")
@@ -95,6 +107,9 @@ func TestChannels(t *testing.T) {
 
 // TestMutants: the campaign finds every broken merchant and names what is wrong.
 func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: a campaign takes most of a minute")
+	}
 	t.Parallel()
 	if racing.On {
 		t.Skip("SKIPPED: with the race detector few payments are made in a campaign; make test runs these without it")

@@ -71,6 +71,9 @@ func opens(path string) (*inbox.SQLite, error) { return sqlite.Open(path, nil) }
 // TestPowerLoss: whatever the disk has not synced may be gone, and nothing that was
 // acknowledged is.
 func TestPowerLoss(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED in short mode: it takes ten seconds")
+	}
 	t.Parallel()
 	first, n := shops(t, racing.Size(100, 10))
 	told := 0
