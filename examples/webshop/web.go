@@ -70,9 +70,8 @@ func (s *shop) page(show func(http.ResponseWriter, *http.Request) error) http.Ha
 		if err == nil {
 			return
 		}
-		p, explained := errors.AsType[problem](err)
-		if !explained {
-			p = problem{http.StatusInternalServerError, "broken"}
+		p := problem{http.StatusInternalServerError, "broken"}
+		if !errors.As(err, &p) && r.Context().Err() == nil { // and the browser is still there
 			slog.Error("webshop: a page failed", "path", r.Pattern, "error", err)
 		}
 		s.render(w, p.status, newView(r, "problem", p.key, nil))
