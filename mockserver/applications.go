@@ -159,7 +159,7 @@ func (d *directory) save(a Application) (Application, *Error) {
 	a.Name = strings.TrimSpace(a.Name)
 	app := d.byToken[a.Token]
 	if app == nil && len(d.list) >= maxApplications {
-		return a, &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d applications; start another one", maxApplications)}
+		return a, storageFull("the mock keeps at most %d applications; start another one", maxApplications)
 	}
 	if a.Name == "" && app != nil {
 		a.Name = app.Name

@@ -142,7 +142,8 @@ type outcome struct {
 func (x *sender) post(ctx context.Context, by http.RoundTripper, a Attempt) outcome {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.URL, strings.NewReader(`{"payment_id":"`+a.PaymentID+`"}`))
+	body := strings.NewReader(`{"payment_id":"` + a.PaymentID + `"}`)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.URL, body)
 	if err != nil {
 		return outcome{failure: "the webhook URI is unusable"}
 	}

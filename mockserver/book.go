@@ -1,7 +1,6 @@
 package mockserver
 
 import (
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/depositpay/depositpay-go/mockserver/internal/redact"
@@ -51,8 +50,8 @@ func (b *book) insert(p *payment, app *application) *Error {
 }
 
 func (b *book) full() *Error {
-	return &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d payments and %d MiB "+
-		"of their texts, and drops none; start a new one or raise Config.MaxPayments", b.cfg.MaxPayments, maxStoredBytes>>20)}
+	return storageFull("the mock keeps at most %d payments and %d MiB of their texts, and drops none; "+
+		"start a new one or raise Config.MaxPayments", b.cfg.MaxPayments, maxStoredBytes>>20)
 }
 
 // find returns a payment of any application, in the status that it has now.

@@ -98,7 +98,8 @@ func (b *book) recognize(id string, in depositInput) (*payment, *Error) {
 	p.Method, p.PaidAmount = in.method, paid
 	p.Status, p.DepositedAt = StatusProgress, b.clock.now()
 	p.app.push(p)
-	b.record(p, EventDeposit, fmt.Sprintf("%.*s paid %d by %s", maxNameLength, cmp.Or(b.shownPayer(p), "somebody"), paid, in.method))
+	payer := cmp.Or(b.shownPayer(p), "somebody")
+	b.record(p, EventDeposit, fmt.Sprintf("%.*s paid %d by %s", maxNameLength, payer, paid, in.method))
 	if notify {
 		b.webhooks.notify(p)
 	}

@@ -57,7 +57,8 @@ func readCreation(body []byte) (p *payment, token string, problem *Error) {
 		return nil, "", problem
 	}
 	p = new(payment)
-	problem = o.requiredTexts(textField{"token", &token}, textField{"title", &p.Title}, textField{"identifier", &p.Identifier})
+	problem = o.requiredTexts(
+		textField{"token", &token}, textField{"title", &p.Title}, textField{"identifier", &p.Identifier})
 	if problem != nil {
 		return nil, "", problem
 	}
@@ -73,7 +74,9 @@ func readCreation(body []byte) (p *payment, token string, problem *Error) {
 
 // emptyPoll is the most frequent answer of all, so it is rendered once; nothing changes it.
 var (
-	emptyPoll     = &Error{Code: CodeNoProcessedPayment, Message: "no payment is waiting in PROGRESS; ask again in 3 to 5 seconds"}
+	emptyPoll = &Error{
+		Code: CodeNoProcessedPayment, Message: "no payment is waiting in PROGRESS; ask again in 3 to 5 seconds",
+	}
 	emptyPollJSON = emptyPoll.appendJSON(nil)
 )
 
@@ -292,7 +295,8 @@ func readNotification(body []byte) (n Notification, token string, problem *Error
 		return n, "", invalidParameter("title", "is required: send the title and the subtitle (or text) of the notification")
 	}
 	if len(n.NotificationID) > maxNotificationID || !utf8.ValidString(n.NotificationID) {
-		return n, "", invalidParameter("notification_id", fmt.Sprintf("must be valid UTF-8 of at most %d bytes", maxNotificationID))
+		return n, "", invalidParameter("notification_id",
+			fmt.Sprintf("must be valid UTF-8 of at most %d bytes", maxNotificationID))
 	}
 	return n, token, nil
 }

@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/depositpay/depositpay-go/mockserver/internal/strictjson"
@@ -94,13 +95,15 @@ func (e *Error) appendJSON(b []byte) []byte {
 // to everything, but control calls come from tools that look at the status.
 func (c Code) httpStatus() int {
 	switch c {
-	case CodeNotFound, CodePaymentNotFound, CodeWebhookNotFound, CodeProductNotFound, CodeUserNotFound, CodeUnmatchedNotFound:
+	case CodeNotFound, CodePaymentNotFound, CodeWebhookNotFound, CodeProductNotFound, CodeUserNotFound,
+		CodeUnmatchedNotFound:
 		return http.StatusNotFound
 	case CodeForbidden:
 		return http.StatusForbidden
 	case CodeMethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case CodePaymentAlreadyPaid, CodePaymentNotPaid, CodePaymentExpired, CodeNoAttemptWaiting, CodeStorageFull, CodeServerClosed:
+	case CodePaymentAlreadyPaid, CodePaymentNotPaid, CodePaymentExpired, CodeNoAttemptWaiting, CodeStorageFull,
+		CodeServerClosed:
 		return http.StatusConflict
 	case CodeBodyTooLarge:
 		return http.StatusRequestEntityTooLarge
@@ -126,6 +129,10 @@ func problemIn(err error) *Error {
 
 // asProblem is problemIn for a method with a result.
 func asProblem[T any](result T, err error) (T, *Error) { return result, problemIn(err) }
+
+func storageFull(format string, args ...any) *Error {
+	return &Error{Code: CodeStorageFull, Message: fmt.Sprintf(format, args...)}
+}
 
 func invalidJSON(msg string) *Error { return &Error{Code: CodeInvalidJSON, Message: msg} }
 

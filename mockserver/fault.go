@@ -164,9 +164,11 @@ func (f *Fault) check() *Error {
 	kinds := FaultKinds(f.Operation)
 	switch {
 	case kinds == nil:
-		return invalidParameter("operation", fmt.Sprintf("%.40q is unknown; use one of %s", f.Operation, strings.Join(faultOperations, ", ")))
+		return invalidParameter("operation", fmt.Sprintf("%.40q is unknown; use one of %s", f.Operation,
+			strings.Join(faultOperations, ", ")))
 	case !slices.Contains(kinds, f.Kind):
-		return invalidParameter("kind", fmt.Sprintf("%.40q is unknown for the operation %s; use one of %s", f.Kind, f.Operation, strings.Join(kinds, ", ")))
+		return invalidParameter("kind", fmt.Sprintf("%.40q is unknown for the operation %s; use one of %s", f.Kind,
+			f.Operation, strings.Join(kinds, ", ")))
 	}
 	if problem := f.checkChoice(); problem != nil {
 		return problem

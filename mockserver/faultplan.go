@@ -93,7 +93,7 @@ func (p *faults) add(f Fault) *Error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.plan.Rules) >= maxFaultRules {
-		return &Error{Code: CodeStorageFull, Message: fmt.Sprintf("there are %d fault rules; clear them first", maxFaultRules)}
+		return storageFull("there are %d fault rules; clear them first", maxFaultRules)
 	}
 	p.plan.Rules = append(p.plan.Rules, f)
 	p.since = append(p.since, p.calls[f.Operation])

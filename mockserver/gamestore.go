@@ -85,7 +85,7 @@ func (g *gameStore) saveProduct(p Product) (Product, *Error) {
 			app = stored.app
 		}
 	case len(g.products) >= maxProducts:
-		return Product{}, &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d products; delete one first", maxProducts)}
+		return Product{}, storageFull("the mock keeps at most %d products; delete one first", maxProducts)
 	default:
 		p.ID = uuid.NewString()
 		g.products = append(g.products, stored)
@@ -154,7 +154,7 @@ func (g *gameStore) saveUser(u StoreUser) (StoreUser, *Error) {
 	case i >= 0:
 		g.users[i] = u
 	case len(g.users) >= maxUsers:
-		return StoreUser{}, &Error{Code: CodeStorageFull, Message: fmt.Sprintf("the mock keeps at most %d users of the game store; start another one", maxUsers)}
+		return StoreUser{}, storageFull("the mock keeps at most %d users of the game store; start another one", maxUsers)
 	default:
 		g.users = append(g.users, u)
 	}

@@ -89,7 +89,8 @@ type repeatKey struct {
 
 func newUpload(n Notification, app *application, now time.Time) *upload {
 	n.ID, n.ReceivedAt = uuid.NewString(), now
-	u := &upload{Notification: n, text: sha256.Sum256([]byte(strings.Join([]string{n.Package, n.Title, n.Subtitle, n.Text}, "\x00")))}
+	texts := strings.Join([]string{n.Package, n.Title, n.Subtitle, n.Text}, "\x00")
+	u := &upload{Notification: n, text: sha256.Sum256([]byte(texts))}
 	u.key = repeatKey{app: app, text: u.text}
 	if n.NotificationID != "" {
 		u.key = repeatKey{app: app, id: n.Package + "\x00" + n.NotificationID}
@@ -114,7 +115,8 @@ func (f *phone) receive(n Notification, token string) (u *upload, repeated bool,
 	u = newUpload(n, app, f.clock.now())
 	if first := f.seen[u.key]; first != nil {
 		if u.NotificationID != "" && first.text != u.text {
-			return nil, false, invalidParameter("notification_id", "was sent with other texts before; every notification has an id of its own")
+			return nil, false, invalidParameter("notification_id",
+				"was sent with other texts before; every notification has an id of its own")
 		}
 		if u.NotificationID != "" || u.ReceivedAt.Sub(first.ReceivedAt) < repeatWindow {
 			return first, true, nil

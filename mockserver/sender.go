@@ -50,8 +50,7 @@ func (x *sender) makeRoom() *Error {
 			return nil
 		}
 	}
-	return &Error{Code: CodeStorageFull, Message: "the cap of pending webhook deliveries is reached; " +
-		"raise Config.MaxDeliveries or let the clock run"}
+	return storageFull("the cap of pending webhook deliveries is reached; raise Config.MaxDeliveries or let the clock run")
 }
 
 // notify begins the delivery for a payment that was paid. The caller has made room.
