@@ -45,6 +45,7 @@ func TestLayersHold(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]struct{ against, methods int }{
 		"mockserver": {40, 145},
+		"inbox":      {30, 40},
 	} {
 		text, err := lists.ReadFile(name + ".layers")
 		require.NoError(t, err)
