@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
+	"github.com/depositpay/depositpay-go/internal/backoff"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -184,4 +186,97 @@ func (b *dispatcher) giveBack(ctx context.Context, c *claim, wait int64, reason 
 	_, err := queryRows(ctx, b.store.claims(), b.d.sql(sqlGiveBack),
 		func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) }, c.id, c.attempt, wait, storable(reason))
 	return err
+}
+
+// dispatcher claims payments that are due and hands them to the handler.
+type dispatcher struct{ *core }
+
+// handleLoop folds, claims and runs handlers, Concurrency at once.
+func (b *dispatcher) handleLoop(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	slots := make(handlerSlots, b.cfg.Concurrency)
+	failures := 0
+	for ctx.Err() == nil {
+		n, err := b.dispatch(ctx, slots, &running)
+		switch {
+		case err != nil:
+			b.failed(ctx, "hand-over", err)
+			pause(ctx, backoff.Delay(failures, tick/4, maxBackoff, backoff.Jitter()), nil)
+			failures++
+		case n == 0:
+			failures = 0
+			pause(ctx, backoff.Between(tick*3/4, tick*5/4, backoff.Jitter()), b.wakes)
+		default:
+			failures = 0
+		}
+	}
+}
+
+// dispatch waits for a free slot, fills the free slots with claims, and returns how many payments it
+// started.
+func (b *dispatcher) dispatch(ctx context.Context, slots handlerSlots, running *sync.WaitGroup) (int, error) {
+	free := slots.take(ctx)
+	if free == 0 {
+		return 0, nil
+	}
+	folded, err := b.store.fold(ctx)
+	if err != nil {
+		slots.giveBack(free)
+		return 0, err
+	}
+	claims, err := b.claim(ctx, free)
+	slots.giveBack(free - len(claims))
+	for i := range claims {
+		running.Go(func() {
+			defer func() {
+				slots.giveBack(1)
+				b.wake()
+			}()
+			b.runClaim(ctx, &claims[i])
+		})
+	}
+	if folded && len(claims) == 0 {
+		return 1, err // there may be more to fold
+	}
+	return len(claims), err
+}
+
+// handlerSlots bounds how many handlers run at once.
+type handlerSlots chan struct{}
+
+// slotMisused is called when a slot is returned that nobody holds. Tests make it panic. In production
+// the slot is ignored: one handler too many is better than no dispatch at all.
+var slotMisused = func() {}
+
+// take waits for a free slot, takes the other free ones too, and returns how many it took: 0 if ctx
+// ended.
+func (s handlerSlots) take(ctx context.Context) (n int) {
+	select {
+	case s <- struct{}{}:
+	case <-ctx.Done():
+		return 0
+	}
+	for n = 1; n < cap(s); n++ {
+		select {
+		case s <- struct{}{}:
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// giveBack frees n slots. It never waits: the slots are taken.
+func (s handlerSlots) giveBack(n int) {
+	if n < 0 {
+		slotMisused()
+	}
+	for range n {
+		select {
+		case <-s:
+		default:
+			slotMisused()
+		}
+	}
 }

@@ -36,14 +36,6 @@ func newConfirmer(hints *webhookLedger) *confirmer {
 	}
 }
 
-// confirmBegins is the state of a hint when another confirm of it begins; append the state if no other
-// confirm is in progress. The service may carry out an earlier confirm after it rejected a later one,
-// so ConfirmUnknown ends only with a confirm that begins ten minutes after all others: a confirm takes
-// seconds. If it never ended, made-up ids could fill Config.MaxHints for ever. asked_at is when the last
-// confirm of a hint began, or its response was lost. For a created id it is when the last confirm ended
-// without a payment; see sqlOutstanding.
-const confirmBegins = `CASE WHEN own = 1 THEN confirm WHEN confirm <> {rejected} AND asked_at >= {now} - 600000000 THEN {unknown} ELSE `
-
 // owed is an id whose confirm is due.
 type owed struct {
 	id       string

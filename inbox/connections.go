@@ -42,11 +42,10 @@ const idleLimit = "5s"
 // again, and the rate was measured to fall to a fifteenth. lock_timeout: a row that was free in the
 // statement's snapshot may be locked by a handler by now; looking again is better than waiting for it.
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; " +
-	"SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; " +
-	"SET LOCAL idle_in_transaction_session_timeout = '" + idleLimit + "'; SET LOCAL lock_timeout = '250ms'"
 
-// maxDeadlockRetries bounds how often a transaction that the server rolled back is repeated.
-const maxDeadlockRetries = 10
+	"SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; " +
+
+	"SET LOCAL idle_in_transaction_session_timeout = '" + idleLimit + "'; SET LOCAL lock_timeout = '250ms'"
 
 // do makes d a retrier: fn runs in a transaction and gets the context that bounds it.
 func (d *dedicatedConn) do(ctx context.Context, fn func(context.Context, rowQuerier) error) error {
@@ -315,6 +314,7 @@ type takeError struct {
 }
 
 func (e *takeError) Error() string { return e.err.Error() }
+
 func (e *takeError) Unwrap() error { return e.err }
 
 // tooFew is the error of Open when take has failed.

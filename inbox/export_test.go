@@ -74,7 +74,7 @@ func DropBodies(b *Inbox) error {
 	}
 }
 
-// The failpoints of run.go.
+// The failpoints of core.go.
 const (
 	StepAccepted = int(stepAccepted)
 	StepClaimed  = int(stepClaimed)

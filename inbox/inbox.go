@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,26 +30,6 @@ type Inbox struct {
 	running atomic.Bool
 	closing func() error
 }
-
-// core is what the parts of an Inbox share.
-type core struct {
-	cfg   Config
-	d     *dialect
-	store store
-
-	wakes      chan struct{} // something is ready
-	reconciles chan struct{} // a loss is possible
-}
-
-const (
-	groupMax  = 256
-	hintDelay = 15 * time.Second // the webhook that named the id confirms it first
-	ownRate   = 50
-	sweepRate = 40
-	// commitTimeout bounds the commit of one group.
-	commitTimeout = 20 * time.Second
-	lookupTimeout = 5 * time.Second
-)
 
 // Open checks cfg and the database, brings the schema up to date and returns the Inbox. It starts
 // nothing; see Run. A database that may lose acknowledged commits is an error that says why.
@@ -148,10 +130,67 @@ func (b *Inbox) Webhook() webhook.Ledger { return b.webhook }
 // Poller returns the inbox as the Ledger of a poller.Poller.
 func (b *Inbox) Poller() poller.Ledger { return b.polls }
 
-// wake makes Run look for work.
-func (b *core) wake() {
-	select {
-	case b.wakes <- struct{}{}:
-	default:
+// ErrRunning is the error of a Run while another Run of the same Inbox has not returned.
+var ErrRunning = errors.New("inbox: Run is running already")
+
+// Run runs handlers, confirms hints and reconciles until ctx ends. Then it starts nothing new, lets
+// running handlers finish or time out, records their results, and returns nil. Failures of the database
+// are logged and retried. No goroutine outlives Run. Acceptances do not need it.
+func (b *Inbox) Run(ctx context.Context) error {
+	if !b.running.CompareAndSwap(false, true) {
+		return ErrRunning
 	}
+	defer b.running.Store(false)
+	var loops sync.WaitGroup
+	loops.Go(func() { b.dispatcher.handleLoop(ctx) })
+	loops.Go(func() { b.loop(ctx, "confirm", time.Second, b.confirmer.confirmDue) })
+	loops.Go(func() { b.reconciler.reconcileLoop(ctx) })
+	loops.Go(func() { b.loop(ctx, "outage", tick, b.intake.outageStep) })
+	loops.Go(func() { b.loop(ctx, "poll journal", beatEvery, b.polls.beatStep) })
+	loops.Go(func() { b.loop(ctx, "retention", time.Hour, b.retention.dropBodies) })
+	loops.Go(func() { b.loop(ctx, "clock", clockEvery, (&clockWatch{b: b.core}).look) })
+	loops.Wait()
+	return nil
+}
+
+// ledgerStatements are the statements that Open has PostgreSQL check. On SQLite the fold prepares its
+// own.
+var ledgerStatements = slices.Concat(opStatements, []string{
+	strings.Replace(sqlClaim, "/*order*/", sqlSerialize, 1), strings.Replace(sqlSerializeExisting, "/*stage*/", "p.stage = {ready}", 1),
+	sqlFence, sqlReschedule, sqlGiveBack, sqlSetAside, sqlRun, sqlLatest, sqlLockPayment, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
+	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
+	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
+	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,
+	sqlLookAhead, sqlHowAhead, sqlMoveBack, sqlHintsAhead, sqlMoveHintsBack, sqlBeatsAhead, sqlMoveBeatsBack,
+	sqlStatus, sqlLosses, sqlLongOutstanding, sqlNoID, sqlKnown, sqlIDOf, sqlOwes, sqlSettle, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
+})
+
+// probe has the server analyze every statement, so that Open rejects a ledger with other columns
+// rather than one statement failing later. Each is an SQL PREPARE that the same message deallocates:
+// nothing may stay in a session of a pooler. All are one message.
+func (d *dialect) probe(ctx context.Context, ledger pool) error {
+	tx, err := ledger.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("inbox: open: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var all strings.Builder
+	for _, statement := range ledgerStatements {
+		all.WriteString("PREPARE depositpay_probe AS " + d.words(statement) + "; DEALLOCATE depositpay_probe;\n")
+	}
+	if _, err := tx.ExecContext(ctx, all.String()); err != nil {
+		return d.probeError(err)
+	}
+	return nil
+}
+
+func (d *dialect) probeError(err error) error {
+	switch state := sqlState(err); {
+	case state == "42501":
+		return fmt.Errorf("inbox: open: the role may not use the ledger's tables; GRANT SELECT, INSERT, UPDATE and DELETE on them to it: %w", err)
+	case strings.HasPrefix(state, "42"):
+		return errors.Join(fmt.Errorf("%w: the tables have version %d, but not its columns; "+
+			"an unreleased version of this code made them, or somebody changed them; use another Config.TablePrefix, or change them to what MigrationSQL says", ErrSchema, schemaVersion), err)
+	}
+	return fmt.Errorf("inbox: open: %w", err)
 }

@@ -3,7 +3,6 @@ package inbox
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -226,13 +225,4 @@ func (r *pollRun) Close(ctx context.Context) error {
 		delete(r.open, r.line.id)
 	}
 	return err
-}
-
-// queryStrings runs a query for one column.
-func (b *core) queryStrings(ctx context.Context, query string, args ...any) ([]string, error) {
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(query), args...)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(rows *sql.Rows) (s string, err error) { return s, rows.Scan(&s) })
 }

@@ -251,3 +251,12 @@ func refusedData(err error) bool {
 	}
 	return false
 }
+
+// execer is a transaction or a connection.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// maxDeadlockRetries bounds how often a transaction that the server rolled back is repeated.
+const maxDeadlockRetries = 10

@@ -189,21 +189,6 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	return e, nil
 }
 
-// Outcome is what became of something that was received, or of an attempt of the handler.
-type Outcome string
-
-// The outcomes. A successful attempt leaves no receipt; see Entry.DoneAt and Entry.Attempt.
-const (
-	OutcomeAccepted Outcome = "accepted" // a verified record, the first or a different one that took its place
-	OutcomeRepeat   Outcome = "repeat"   // a verified record that the ledger already had
-	OutcomeDiffers  Outcome = "differs"  // a verified record that differs from the ledger's
-	OutcomeReview   Outcome = "review"   // moved to review, on arrival or by the check against its order
-	OutcomeRaw      Outcome = "raw"      // the response of a poll, before it was decoded
-	OutcomeFailed   Outcome = "failed"   // an attempt that will be repeated
-	OutcomeSnoozed  Outcome = "snoozed"  // an attempt that does not count: Snooze, or the database rolled it back for another transaction
-	OutcomeDead     Outcome = "dead"     // the last attempt
-)
-
 // Receipt is one thing that was received, or one attempt of the handler that did not succeed; see
 // Inbox.Receipts.
 type Receipt struct {

@@ -102,8 +102,6 @@ func (b *reconciler) reconcileOnce(ctx context.Context) (report Report, unstored
 	return report, unstored, notTakenIn
 }
 
-const sqlSetMeta = `INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
-
 // ErrNoReport is LastReport's error before the first reconciliation.
 var ErrNoReport = errors.New("inbox: no reconciliation has ended yet")
 
@@ -259,26 +257,4 @@ func (b *reconciler) untilNext(unproven int) (wait time.Duration, scheduled bool
 		return min(wait, backoff.Delay(unproven-1, time.Minute, wait, backoff.Jitter())), true
 	}
 	return wait, scheduled
-}
-
-func (b *core) wakeReconcile() {
-	select {
-	case b.reconciles <- struct{}{}:
-	default:
-	}
-}
-
-func (b *core) meta(ctx context.Context, name string) (string, error) {
-	rows, err := b.store.reader().QueryContext(ctx, b.d.sql(`SELECT value FROM {p}meta WHERE name = ?1`), name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = rows.Close() }()
-	value := ""
-	for rows.Next() {
-		if err := rows.Scan(&value); err != nil {
-			return "", err
-		}
-	}
-	return value, rows.Err()
 }

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -272,46 +271,4 @@ func poolerError(err error) error {
 			"raise the pooler's pool size (PgBouncer: default_pool_size), or use a direct connection: %w", ErrPooler, poolerTimeout, err)
 	}
 	return fmt.Errorf("inbox: Config.DB: %w", err)
-}
-
-// ledgerStatements are the statements that Open has PostgreSQL check. On SQLite the fold prepares its
-// own.
-var ledgerStatements = slices.Concat(opStatements, []string{
-	strings.Replace(sqlClaim, "/*order*/", sqlSerialize, 1), strings.Replace(sqlSerializeExisting, "/*stage*/", "p.stage = {ready}", 1),
-	sqlFence, sqlReschedule, sqlGiveBack, sqlSetAside, sqlRun, sqlLatest, sqlLockPayment, sqlCountHints, sqlEvict, sqlLateOrder, sqlOpenOrder, sqlTake,
-	sqlOwed, sqlOwedLater, sqlDoubts, sqlOpenPolls, sqlClose, sqlLoss,
-	sqlAlive, sqlBeat, sqlQuiet, sqlUnclean, sqlTakenIn, sqlAbandoned, sqlRaw, sqlEntry, sqlReceipts, sqlFirst,
-	sqlOutstanding, sqlForward, sqlOldReceipts, sqlDropBodies, sqlDropRecords, sqlLookup,
-	sqlLookAhead, sqlHowAhead, sqlMoveBack, sqlHintsAhead, sqlMoveHintsBack, sqlBeatsAhead, sqlMoveBeatsBack,
-	sqlStatus, sqlLosses, sqlLongOutstanding, sqlNoID, sqlKnown, sqlIDOf, sqlOwes, sqlSettle, sqlDateReceipts, sqlHints, sqlNewRecords, sqlOwedRecords, sqlKnownRecords,
-})
-
-// probe has the server analyze every statement, so that Open rejects a ledger with other columns
-// rather than one statement failing later. Each is an SQL PREPARE that the same message deallocates:
-// nothing may stay in a session of a pooler. All are one message.
-func (d *dialect) probe(ctx context.Context, ledger pool) error {
-	tx, err := ledger.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("inbox: open: %w", err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	var all strings.Builder
-	for _, statement := range ledgerStatements {
-		all.WriteString("PREPARE depositpay_probe AS " + d.words(statement) + "; DEALLOCATE depositpay_probe;\n")
-	}
-	if _, err := tx.ExecContext(ctx, all.String()); err != nil {
-		return d.probeError(err)
-	}
-	return nil
-}
-
-func (d *dialect) probeError(err error) error {
-	switch state := sqlState(err); {
-	case state == "42501":
-		return fmt.Errorf("inbox: open: the role may not use the ledger's tables; GRANT SELECT, INSERT, UPDATE and DELETE on them to it: %w", err)
-	case strings.HasPrefix(state, "42"):
-		return errors.Join(fmt.Errorf("%w: the tables have version %d, but not its columns; "+
-			"an unreleased version of this code made them, or somebody changed them; use another Config.TablePrefix, or change them to what MigrationSQL says", ErrSchema, schemaVersion), err)
-	}
-	return fmt.Errorf("inbox: open: %w", err)
 }

@@ -158,3 +158,18 @@ const (
 	ReasonProduct      Reason = "unknown_product"     // the product is not in the catalogue
 	ReasonPrice        Reason = "price_mismatch"      // the amount is not the product's price
 )
+
+// Outcome is what became of something that was received, or of an attempt of the handler.
+type Outcome string
+
+// The outcomes. A successful attempt leaves no receipt; see Entry.DoneAt and Entry.Attempt.
+const (
+	OutcomeAccepted Outcome = "accepted" // a verified record, the first or a different one that took its place
+	OutcomeRepeat   Outcome = "repeat"   // a verified record that the ledger already had
+	OutcomeDiffers  Outcome = "differs"  // a verified record that differs from the ledger's
+	OutcomeReview   Outcome = "review"   // moved to review, on arrival or by the check against its order
+	OutcomeRaw      Outcome = "raw"      // the response of a poll, before it was decoded
+	OutcomeFailed   Outcome = "failed"   // an attempt that will be repeated
+	OutcomeSnoozed  Outcome = "snoozed"  // an attempt that does not count: Snooze, or the database rolled it back for another transaction
+	OutcomeDead     Outcome = "dead"     // the last attempt
+)

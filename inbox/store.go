@@ -98,12 +98,6 @@ var opStatements = []string{
 	sqlPromote, sqlInsert, sqlHeld, sqlKeepFirst, sqlReceipt, sqlHint, sqlOrder, sqlCancelOrder, sqlBind, sqlSpare, sqlExpect, sqlOwn, sqlIsOwn, sqlLate, sqlRearm, sqlNo, sqlSetMeta, sqlPosition,
 }
 
-// execer is a transaction or a connection.
-type execer interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // applier runs ops one statement after the other.
 type applier struct {
 	d         *dialect
@@ -336,3 +330,13 @@ func splitRecords(ops []op) (records [][]op, others []op) {
 	}
 	return records, others
 }
+
+const sqlSetMeta = `INSERT INTO {p}meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+
+// confirmBegins is the state of a hint when another confirm of it begins; append the state if no other
+// confirm is in progress. The service may carry out an earlier confirm after it rejected a later one,
+// so ConfirmUnknown ends only with a confirm that begins ten minutes after all others: a confirm takes
+// seconds. If it never ended, made-up ids could fill Config.MaxHints for ever. asked_at is when the last
+// confirm of a hint began, or its response was lost. For a created id it is when the last confirm ended
+// without a payment; see sqlOutstanding.
+const confirmBegins = `CASE WHEN own = 1 THEN confirm WHEN confirm <> {rejected} AND asked_at >= {now} - 600000000 THEN {unknown} ELSE `

@@ -44,6 +44,7 @@ func TestLayersHold(t *testing.T) {
 	}
 	t.Parallel()
 	for name, most := range map[string]struct{ against, methods int }{
+		"inbox":      {30, 40},
 		"mockserver": {40, 145},
 		"inbox":      {30, 40},
 	} {

@@ -95,7 +95,7 @@ var exactMutants = []mutant{
 		"./inbox", "TestListIsNotBounded$",
 	},
 	{
-		"nothing checks whether the clock was set back", "inbox/run.go",
+		"nothing checks whether the clock was set back", "inbox/inbox.go",
 		"\tloops.Go(func() { b.loop(ctx, \"clock\", clockEvery, (&clockWatch{b: b.core}).look) })\n", "",
 		"./inbox", "TestRunSeesTheClockSetBack$/^pg=false",
 	},

@@ -95,7 +95,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestRefusals$/^PostgreSQL$/^LocalCommit$",
 	},
 	{
-		"a ledger of another shape is opened", "inbox/schema.go",
+		"a ledger of another shape is opened", "inbox/inbox.go",
 		"return d.probeError(err)", "return nil",
 		"./inbox", "TestLedgerOfAnotherShape$",
 	},
@@ -235,7 +235,7 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
-		"an unresolved hint never resolves", "inbox/confirm.go",
+		"an unresolved hint never resolves", "inbox/store.go",
 		" AND asked_at >= {now} - 600000000", "",
 		"./inbox", "TestDoubtEnds$",
 	},
@@ -280,7 +280,7 @@ var inboxMutants = []mutant{
 		"./inbox", "TestReconcileThatCannotStore$/^DiskFull",
 	},
 	{
-		"a reconciliation takes the whole rate", "inbox/inbox.go",
+		"a reconciliation takes the whole rate", "inbox/core.go",
 		"sweepRate = 40", "sweepRate = 1e9",
 		"./inbox", "TestDueIDIsNotStarvedByReconciliation$",
 	},

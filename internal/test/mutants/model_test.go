@@ -4,7 +4,7 @@ package mutants_test
 // are to notice.
 var modelMutants = []mutant{
 	{
-		"a failpoint that no test reaches", "inbox/run.go",
+		"a failpoint that no test reaches", "inbox/core.go",
 		"\tfailpoints                    // how", "\tstepNew\n\tfailpoints                    // how",
 		"./inbox", "TestFailpoints$",
 	},
