@@ -46,7 +46,6 @@ func TestLayersHold(t *testing.T) {
 	for name, most := range map[string]struct{ against, methods int }{
 		"inbox":      {30, 40},
 		"mockserver": {40, 145},
-		"inbox":      {30, 40},
 	} {
 		text, err := lists.ReadFile(name + ".layers")
 		require.NoError(t, err)

@@ -235,6 +235,17 @@ var inboxMutants = []mutant{
 		"./inbox/inboxtest", "TestSQLite$/^HintsInDoubtStay",
 	},
 	{
+		"a registered payment keeps the state of its hint", "inbox/store.go",
+		"items = ?5, confirm = {none}\n", "items = ?5\n",
+		"./inbox", "TestRefusedHintBecomesOwn$",
+	},
+	{
+		"a stage is a number in JSON", "inbox/stage.go",
+		"func (s Stage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }",
+		"func (s Stage) MarshalText() ([]byte, error) { return fmt.Append(nil, int(s)), nil }",
+		"./inbox", "TestWordsInJSON$",
+	},
+	{
 		"an unresolved hint never resolves", "inbox/store.go",
 		" AND asked_at >= {now} - 600000000", "",
 		"./inbox", "TestDoubtEnds$",
