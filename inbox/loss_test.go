@@ -166,12 +166,6 @@ func (s *lossStand) pay(id uuid.UUID) {
 	require.NoError(s.t, err)
 }
 
-func (s *lossStand) reconcile() inbox.Report {
-	s.t.Helper()
-	report := s.reconcile()
-	return report
-}
-
 // notYoung makes all creations older than a reconciliation waits for.
 func (s *lossStand) notYoung() {
 	s.t.Helper()
