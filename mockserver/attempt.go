@@ -68,7 +68,13 @@ func (x *sender) hold(a *attempt, wait time.Duration) *schedule.Timer {
 }
 
 func (x *sender) plan(a *attempt, wait time.Duration) *schedule.Timer {
-	return x.timers.Push(x.clock.after(wait), func() { x.fired = x.deliverHeld(a) })
+	var timer *schedule.Timer
+	timer = x.timers.Push(x.clock.after(wait), func() {
+		delete(x.planned, timer)
+		x.fired = x.deliverHeld(a)
+	})
+	x.planned[timer] = a
+	return timer
 }
 
 // releaseHeld sends the attempt that waited for this one to end, unless its time came

@@ -73,8 +73,8 @@ func shoot(page *chrome.Page, name string) {
 	picture(page, name)
 }
 
-// wantWhole wants a page on which nothing of what is to be paid is cut off or runs over the
-// edge of its sheet, on a phone too.
+// wantWhole checks that nothing about the payment is cut off or runs over the edge of its
+// sheet, on a phone too.
 func wantWhole(t *testing.T, page *chrome.Page) {
 	t.Helper()
 	var cut []string
@@ -85,8 +85,8 @@ func wantWhole(t *testing.T, page *chrome.Page) {
 	assert.Empty(t, cut, "cut off on %s", page.URL())
 }
 
-// picture keeps a picture of a page where somebody wants to look at it: pictures take the
-// browser longer than the tests.
+// picture takes a screenshot if DEPOSITPAY_TEST_SCREENS is set: screenshots take longer than
+// the tests.
 func picture(page *chrome.Page, name string) {
 	if os.Getenv("DEPOSITPAY_TEST_SCREENS") != "" {
 		page.Screenshot(name)
@@ -181,5 +181,5 @@ func TestBrowserCheckoutLeavesAlone(t *testing.T) {
 	page.WaitText("#status", "Your deposit has arrived")
 	assert.False(t, page.Has("#payer-form"), "nobody is asked to pay again")
 	page.Eval(`document.querySelector("#order").mark === true`, &marked)
-	assert.True(t, marked, "what is the same stays the same element")
+	assert.True(t, marked, "an unchanged element is not replaced")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// wantHarmless wants a page on which nothing came to life. That no dialog opened, nothing
-// was thrown and nobody was asked, the page checks itself.
+// wantHarmless checks that no hostile text became markup. That no dialog opened, no error was
+// thrown and no other host was asked, the page checks itself.
 func wantHarmless(t *testing.T, page *chrome.Page) {
 	t.Helper()
 	var counts []int
@@ -25,7 +25,7 @@ func wantHarmless(t *testing.T, page *chrome.Page) {
 }
 
 // TestBrowserCheckoutHostile: titles, items, names and ids are text, whatever they hold, at
-// every stage; what is long is folded and can be read all the same.
+// every stage; long texts are folded and can still be read.
 func TestBrowserCheckoutHostile(t *testing.T) {
 	t.Parallel()
 	browser := browser(t)

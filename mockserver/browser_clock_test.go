@@ -12,8 +12,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestBrowserClock: a clock that runs is seen to run, what it brings is counted down, and
-// nothing on the page moves for it. One that stands still stands still.
+// TestBrowserClock: a running clock is shown running with a countdown to its next event, and
+// the page layout does not shift. A stopped clock does not move.
 func TestBrowserClock(t *testing.T) {
 	t.Parallel()
 	s := mockserver.RunT(t, mockserver.Config{

@@ -23,8 +23,8 @@ func merchant(t *testing.T) (address string, answer *atomic.Int32) {
 	return server.URL, answer
 }
 
-// TestBrowserDash: an operator goes the whole way by hand, from a new product to a webhook
-// that is delivered at the second attempt, while another page follows by itself.
+// TestBrowserDash: an operator gets from a new product to a webhook that is delivered at the
+// second attempt, while another page follows by itself.
 func TestBrowserDash(t *testing.T) {
 	t.Parallel()
 	hook, answer := merchant(t)
@@ -45,7 +45,7 @@ func TestBrowserDash(t *testing.T) {
 	shoot(page, "dash-en-02-refused")
 	page.Fill("#application-1-webhook_url", hook+"/hook")
 	page.Submit(`button[value=application]`)
-	page.WaitText(".notice", "The application is saved")
+	page.WaitText(".notice", "The application was saved")
 	page.Click("#token-1 summary")
 	page.WaitText("#tok-1", s.Token())
 	shoot(page, "dash-en-03-applications")
@@ -83,7 +83,7 @@ func TestBrowserDash(t *testing.T) {
 	_, err := s.GivePayer(bought.ID, "김민수", 0)
 	require.NoError(t, err)
 	watcher.Wait(`document.querySelectorAll(".timeline li").length === 3`)
-	assert.Equal(t, "typed", evalText(watcher, `document.querySelector("#pay-payer").value`), "what is typed stays")
+	assert.Equal(t, "typed", evalText(watcher, `document.querySelector("#pay-payer").value`), "typed text stays")
 
 	// The bank's notification.
 	page.Go(s.URL() + "/_mock/ui/phone")
@@ -116,7 +116,7 @@ func TestBrowserDash(t *testing.T) {
 	watcher.WaitText(".badge", "COMPLETE")
 	watcher.Eval("window.mark === true", &marked)
 	assert.True(t, marked, "the page was loaded again")
-	assert.False(t, watcher.Has("#form-pay"), "what cannot be done any more goes away")
+	assert.False(t, watcher.Has("#form-pay"), "an impossible action disappears")
 	shoot(watcher, "dash-en-11-complete")
 }
 

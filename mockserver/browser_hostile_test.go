@@ -77,7 +77,7 @@ func hostilePayment(t *testing.T, s *mockserver.Server, app mockserver.Applicati
 	return []string{"/_mock/ui/payments/" + created.PayToken, "/_mock/ui/payments?status=" + url.QueryEscape(cut(text, 50))}
 }
 
-// TestBrowserDashHostile: whatever people type is text, on every page, in the browser too.
+// TestBrowserDashHostile: typed text is never markup, on any page, in the browser too.
 func TestBrowserDashHostile(t *testing.T) {
 	t.Parallel()
 	page := browser(t).Open(t, chrome.Options{Width: 360, Height: 740})
@@ -98,12 +98,12 @@ func TestBrowserDashHostile(t *testing.T) {
 		page.Audit()
 	}
 	for _, text := range hostile {
-		assert.GreaterOrEqual(t, seen[text], 2, "the text is to be read on several pages: %.40s", text)
+		assert.GreaterOrEqual(t, seen[text], 2, "the text must be readable on several pages: %.40s", text)
 	}
 	picture(page, "dash-hostile")
 }
 
-// TestDashHostileForms: a form with hostile texts that is refused gives them back as text.
+// TestDashHostileForms: a refused form returns hostile input as text.
 func TestDashHostileForms(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)

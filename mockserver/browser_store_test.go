@@ -47,7 +47,7 @@ func TestBrowserStore(t *testing.T) {
 			require.NoError(t, err)
 			page.Go(s.URL() + "/store/1")
 			page.Submit("#buy-" + sword.ID)
-			if !c.noScript { // what is new comes, and what is wrong can still be read
+			if !c.noScript { // the new product appears, and the error stays readable
 				sell(t, s, mockserver.Product{Name: "방패", Price: 700})
 				page.WaitText(".products", "방패")
 			}
@@ -67,7 +67,7 @@ func TestBrowserStore(t *testing.T) {
 	}
 }
 
-// TestBrowserStoreHostile: what people type into names is text, and nothing else.
+// TestBrowserStoreHostile: names are shown as text, whatever people type.
 func TestBrowserStoreHostile(t *testing.T) {
 	t.Parallel()
 	browser := browser(t)

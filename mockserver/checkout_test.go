@@ -114,8 +114,8 @@ func TestStatusNames(t *testing.T) {
 			mockserver.StatusCreated: "READY", mockserver.StatusWaiting: "PENDING_1", mockserver.StatusExpired: "GONE",
 		}
 	})
-	status := func() string { return control(t, s, 200, "GET", "/payments", "") }
 	id := create(t, s, `"amount":1`)
+	status := func() string { return control(t, s, 200, "GET", "/payments/"+id+"/record", "") }
 	assert.Contains(t, status(), `"status":"READY"`)
 	_, err := s.GivePayer(id, "Kim", 0)
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestStatusNames(t *testing.T) {
 	assert.Equal(t, mockserver.StatusExpired, s.Payments()[0].Status, "in Go a status is one of the constants")
 	paid := create(t, s, `"amount":1`)
 	deposit(t, s, paid, 1)
-	assert.Contains(t, status(), `"status":"PROGRESS"`)
+	assert.Contains(t, control(t, s, 200, "GET", "/payments/"+paid+"/record", ""), `"status":"PROGRESS"`)
 	assert.Contains(t, poll(t, s), `"status":"COMPLETE"`)
 
 	for _, names := range []map[mockserver.Status]string{

@@ -119,26 +119,6 @@ func (c *clock) atLeast(d, patience time.Duration) time.Duration {
 	return d
 }
 
-// clockStateJSON is the answer of GET /_mock/clock.
-type clockStateJSON struct {
-	Now    string  `json:"now"`
-	Mode   string  `json:"mode"` // real, stopped or accelerated
-	Factor float64 `json:"factor"`
-}
-
-// controlClock answers GET /_mock/clock: {"now","mode","factor"}, where the factor is
-// 0 for a clock that stands still.
-func (s *Server) controlClock(*call) ([]byte, *Error) {
-	out := clockStateJSON{Now: formatTime(s.Now()), Mode: "real", Factor: 1}
-	switch {
-	case s.clock.stopped:
-		out.Mode, out.Factor = "stopped", 0
-	case s.clock.factor > 0:
-		out.Mode, out.Factor = "accelerated", s.clock.factor
-	}
-	return marshal(out), nil
-}
-
 // timers hold what the clock brings: webhook attempts, their timeouts, and the expiry of
 // payments. They are guarded by Server.mu.
 type timers struct {

@@ -1,73 +1,96 @@
 package mockserver
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 )
 
-// controlRoot is where the control API begins. It is no part of the service: a
-// test in another process, or a person with curl, plays the payer and the clock
-// with it. Its errors have the shape of the service's, with a 4xx status.
+// controlRoot is the path of the control API. It is not part of the service: tests in
+// other processes, and people with curl, play the payer and move the clock with it.
+// Errors have the shape of the service's errors, with a 4xx status.
 const controlRoot = "/_mock"
 
-// controlRoute is one call of the control API. A part of the path in braces stands
-// for any text and is a PathValue of the request.
+// control is what programs and people can see and do. The control API and the pages
+// call its methods and read nothing else of the Server. Its queries and commands are in
+// control_queries.go, and the values that they return in control_views.go.
+type control struct{ s *Server }
+
+// controlRoute is one call of the control API. A part of the path in braces matches any
+// text and is a PathValue of the request. The answer is marshaled as JSON.
 type controlRoute struct {
 	method, path string
-	serve        func(*Server, *call) ([]byte, *Error)
+	serve        func(control, *call) (any, *Error)
 }
 
-var controlRoutes = []controlRoute{
-	{http.MethodGet, "/applications", (*Server).controlApplications},
-	{http.MethodPut, "/applications", (*Server).controlSaveApplication},
-	{http.MethodPut, "/webhook", (*Server).controlWebhook},
-	{http.MethodGet, "/account", (*Server).controlAccount},
-	{http.MethodGet, "/payments", (*Server).controlPayments},
-	{http.MethodGet, "/payments/{payToken}", (*Server).controlPayment},
-	{http.MethodGet, "/payments/{payToken}/timeline", (*Server).controlTimeline},
-	{http.MethodPut, "/payments/{payToken}/payer", (*Server).controlPayer},
-	{http.MethodPost, "/payments/{payToken}/deposit", (*Server).controlDeposit},
-	{http.MethodPost, "/payments/{payToken}/deliver", (*Server).controlDeliver},
-	{http.MethodPost, "/payments/{payToken}/resend", (*Server).controlResend},
-	{http.MethodGet, "/products", (*Server).controlProducts},
-	{http.MethodPut, "/products", (*Server).controlSaveProduct},
-	{http.MethodDelete, "/products/{id}", (*Server).controlDeleteProduct},
-	{http.MethodGet, "/users", (*Server).controlUsers},
-	{http.MethodPut, "/users", (*Server).controlSaveUser},
-	{http.MethodPost, "/buy", (*Server).controlBuy},
-	{http.MethodGet, "/deliveries", (*Server).controlDeliveries},
-	{http.MethodGet, "/requests", (*Server).controlRequests},
-	{http.MethodGet, "/unmatched", (*Server).controlUnmatched},
-	{http.MethodPost, "/unmatched/{id}/resolve", (*Server).controlResolve},
-	{http.MethodPost, "/unmatched/{id}/dismiss", (*Server).controlDismiss},
-	{http.MethodGet, "/faults", (*Server).controlFaults},
-	{http.MethodPost, "/faults", (*Server).controlAddFault},
-	{http.MethodDelete, "/faults", (*Server).controlClearFaults},
-	{http.MethodGet, "/clock", (*Server).controlClock},
-	{http.MethodPost, "/clock/advance", (*Server).controlAdvance},
-	{http.MethodPost, "/clock/next", (*Server).controlNext},
+var controlRoutes []controlRoute
+
+// A notification goes through the whole server, which the compiler takes for a cycle.
+func init() {
+	controlRoutes = []controlRoute{
+		{http.MethodGet, "/summary", control.serveSummary},
+		{http.MethodPost, "/reset", control.serveReset},
+		{http.MethodGet, "/applications", control.listApplications},
+		{http.MethodPut, "/applications", control.saveApplication},
+		{http.MethodPut, "/webhook", control.setWebhook},
+		{http.MethodGet, "/account", control.serveAccount},
+		{http.MethodGet, "/payments", control.listPayments},
+		{http.MethodGet, "/payments/{payToken}", control.servePayment},
+		{http.MethodGet, "/payments/{payToken}/record", control.serveRecord},
+		{http.MethodGet, "/payments/{payToken}/timeline", control.serveTimeline},
+		{http.MethodGet, "/payments/{payToken}/delivery", control.serveDelivery},
+		{http.MethodPut, "/payments/{payToken}/payer", control.givePayer},
+		{http.MethodPost, "/payments/{payToken}/deposit", control.deposit},
+		{http.MethodPost, "/payments/{payToken}/deliver", control.deliver},
+		{http.MethodPost, "/payments/{payToken}/resend", control.resend},
+		{http.MethodGet, "/products", control.listProducts},
+		{http.MethodPut, "/products", control.saveProduct},
+		{http.MethodDelete, "/products/{id}", control.deleteProduct},
+		{http.MethodGet, "/users", control.listUsers},
+		{http.MethodPut, "/users", control.saveUser},
+		{http.MethodPost, "/buy", control.buy},
+		{http.MethodGet, "/deliveries", control.listDeliveries},
+		{http.MethodGet, "/requests", control.listRequests},
+		{http.MethodGet, "/notifications", control.listNotifications},
+		{http.MethodPost, "/notifications", control.sendNotification},
+		{http.MethodGet, "/unmatched", control.listUnmatched},
+		{http.MethodPost, "/unmatched/{id}/resolve", control.resolve},
+		{http.MethodPost, "/unmatched/{id}/dismiss", control.dismiss},
+		{http.MethodGet, "/faults", control.listFaults},
+		{http.MethodPost, "/faults", control.addFault},
+		{http.MethodDelete, "/faults", control.clearFaults},
+		{http.MethodDelete, "/faults/{place}", control.removeFault},
+		{http.MethodGet, "/clock", control.serveClock},
+		{http.MethodGet, "/clock/attempts", control.listAttempts},
+		{http.MethodPost, "/clock/advance", control.advance},
+		{http.MethodPost, "/clock/next", control.next},
+	}
 }
 
 func (s *Server) serveControl(w http.ResponseWriter, r *http.Request) {
-	answer, problem := s.answerControl(&call{Request: r})
+	answer, problem := control{s}.answer(&call{Request: r})
 	if problem != nil {
 		writeJSON(w, problem.Code.httpStatus(), problem.appendJSON(nil))
 		return
 	}
-	writeJSON(w, http.StatusOK, answer)
+	record, ok := answer.(json.RawMessage) // byte for byte what the service sends
+	if !ok {
+		record = marshal(answer)
+	}
+	writeJSON(w, http.StatusOK, record)
 }
 
-func (s *Server) answerControl(c *call) (answer []byte, problem *Error) {
-	c.body, problem = readBody(c.Request)
+func (c control) answer(r *call) (answer any, problem *Error) {
+	r.body, problem = readBody(r.Request)
 	if problem != nil {
 		return nil, problem
 	}
 	var methods []string
 	for _, route := range controlRoutes {
 		switch {
-		case !matchPath(controlRoot+route.path, c.Request):
-		case route.method == c.Method:
-			return route.serve(s, c)
+		case !matchPath(controlRoot+route.path, r.Request):
+		case route.method == r.Method:
+			return route.serve(c, r)
 		default:
 			methods = append(methods, route.method)
 		}
@@ -76,4 +99,48 @@ func (s *Server) answerControl(c *call) (answer []byte, problem *Error) {
 		return nil, &Error{Code: CodeNotFound, Message: "the control API has no such path"}
 	}
 	return nil, wrongMethod(strings.Join(methods, " and "))
+}
+
+// done is the answer of a command that has nothing to tell.
+type done struct{}
+
+// fields reads the JSON object in the body of a control call. After the first problem it
+// returns zero values, so that a handler asks once, at the end.
+type fields struct {
+	object
+	problem *Error
+}
+
+func (c *call) fields() *fields {
+	o, problem := parseObject(c.body)
+	return &fields{o, problem}
+}
+
+// optional is fields for a body that may be absent.
+func (c *call) optional() *fields {
+	if len(c.body) == 0 {
+		return &fields{}
+	}
+	return c.fields()
+}
+
+func (f *fields) text(name string) (text string) {
+	if f.problem == nil {
+		text, f.problem = f.object.text(name, name)
+	}
+	return text
+}
+
+func (f *fields) required(name string) (text string) {
+	if f.problem == nil {
+		text, f.problem = f.object.required(name, name)
+	}
+	return text
+}
+
+func (f *fields) whole(name string, least int64) (n int64, given bool) {
+	if f.problem == nil {
+		n, given, f.problem = f.object.whole(name, name, least)
+	}
+	return n, given
 }

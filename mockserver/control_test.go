@@ -81,7 +81,7 @@ func TestControlWebhookAndDeliveries(t *testing.T) {
 	}
 	a0, a1 := attempt("0", "2025-03-01T12:00:00Z"), attempt("1", "2025-03-01T12:00:05Z")
 	assert.Equal(t, `{"now":"2025-03-01T12:00:05Z","attempt":`+a1+`}`, control(t, s, 200, "POST", "/clock/next", ""))
-	assert.JSONEq(t, `{"deliveries":[{"payment_id":"`+second+`","webhook_id":"`+id+`","url":"http://127.0.0.1:1/h?key=[REDACTED]",
+	assert.JSONEq(t, `{"deliveries":[{"payment_id":"`+second+`","title":"T","webhook_id":"`+id+`","url":"http://127.0.0.1:1/h?key=[REDACTED]",
 		"status":"pending","next_attempt_ts":"2025-03-01T12:05:05Z","attempts":[`+a0+`,`+a1+`]}]}`,
 		control(t, s, 200, "GET", "/deliveries", ""))
 	confirm(t, s, second)
@@ -121,15 +121,19 @@ func TestControlPaymentsAndRequests(t *testing.T) {
 	assert.Equal(t, `{"requests":[]}`, control(t, s, 200, "GET", "/requests", ""))
 	a, b := create(t, s, ""), create(t, s, `"items":[{"name":"n","price":1}]`)
 	deposit(t, s, b, 1)
-	assert.Equal(t, `{"payments":[{"id":"`+a+`","identifier":"order-1","status":"CREATED"},`+
-		`{"id":"`+b+`","identifier":"order-1","status":"PROGRESS","method":"DEPOSIT","paid_amount":1,`+
-		`"metadata":{"items":[{"name":"n","price":1,"count":1}]}}]}`, control(t, s, 200, "GET", "/payments", ""))
+	assert.Equal(t, `{"payments":[{"id":"`+b+`","application":"Application 1","identifier":"order-1","title":"T",`+
+		`"items":[{"name":"n","price":1,"count":1}],"status":"PROGRESS","payer":"Kim","method":"DEPOSIT","paid_amount":1,`+
+		`"completions":0,"created_ts":"2025-03-01T12:00:00Z","deposited_ts":"2025-03-01T12:00:00Z"},`+
+		`{"id":"`+a+`","application":"Application 1","identifier":"order-1","title":"T","status":"CREATED","paid_amount":0,`+
+		`"completions":0,"created_ts":"2025-03-01T12:00:00Z"}]}`, control(t, s, 200, "GET", "/payments", ""))
+	assert.Equal(t, `{"id":"`+b+`","identifier":"order-1","status":"PROGRESS","method":"DEPOSIT","paid_amount":1,`+
+		`"metadata":{"items":[{"name":"n","price":1,"count":1}]}}`, control(t, s, 200, "GET", "/payments/"+b+"/record", ""))
 	var out struct{ Requests []map[string]any }
 	require.NoError(t, json.Unmarshal([]byte(control(t, s, 200, "GET", "/requests", "")), &out))
 	require.Len(t, out.Requests, 2, "control requests are not logged")
 	assert.Equal(t, map[string]any{
-		"ts": "2025-03-01T12:00:00Z", "method": "POST", "path": "/payments", "query": "", "status": 200.0,
+		"number": 1.0, "ts": "2025-03-01T12:00:00Z", "method": "POST", "path": "/payments", "query": "", "status": 200.0,
 		"body":     `{"token":"[REDACTED]","title":"T","identifier":"order-1"}`,
 		"response": `{"payToken":"` + a + `"}`,
-	}, out.Requests[0])
+	}, out.Requests[1], "newest first")
 }

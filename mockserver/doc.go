@@ -110,18 +110,26 @@
 //
 // # The control API
 //
-// Tests in another language, and people, do the same over HTTP under /_mock. Bodies
-// and answers are JSON; an error has a 4xx status and the shape of the service's. A
-// payment is shown with all that is known of it, except where a record is named. No
-// answer holds a token. What is in [brackets] may be left out.
+// Tests in another language, and people, do the same over HTTP under /_mock; the
+// dashboard uses it too. GET /_mock/openapi.yaml describes it as an OpenAPI document.
+// Bodies and answers are JSON; an error has a 4xx status and the shape of the service's.
+// No answer holds a token. What is in [brackets] may be left out.
 //
+// Lists are newest first. LIST stands for ?before=&limit= and, for payments and deliveries,
+// ?status=: limit is at most 1000 and by default 1000; if there are older entries, the
+// answer has a "next", the value of before for the next call.
+//
+//	GET    /summary                       counts, addresses, clock, next webhook attempt
+//	POST   /reset                         [{"application"}]: forgets everything, or what belongs to one; {}
 //	GET    /applications                  {"applications":[…]}
 //	PUT    /applications                  {"token",["name","webhook_url","game_field","dialect"]}: saves one
 //	PUT    /webhook                       {"token","url"}: sets the webhook URI, "" removes it
 //	GET    /account                       {"bank","number","holder"}: where customers pay to
-//	GET    /payments                      {"payments":[record, …]}
+//	GET    /payments                      LIST {"payments":[…]}
 //	GET    /payments/{payToken}           the payment
+//	GET    /payments/{payToken}/record    the record as the service shows it
 //	GET    /payments/{payToken}/timeline  {"events":[{"ts","kind","text"}, …]}
+//	GET    /payments/{payToken}/delivery  its webhook delivery
 //	PUT    /payments/{payToken}/payer     {"payer",["amount"]}: the checkout page; the payment
 //	POST   /payments/{payToken}/deposit   [{"payer","amount","method"}]: a deposit; the record
 //	POST   /payments/{payToken}/deliver   sends the waiting webhook attempt at once; {}
@@ -132,15 +140,20 @@
 //	GET    /users                         {"users":[…]}
 //	PUT    /users                         {["id"],"name"}: saves a user of the game store
 //	POST   /buy                           {"product","user"}: buys in the game store; the payment
-//	GET    /deliveries                    {"deliveries":[…]} with every attempt and the answer to it
-//	GET    /requests                      {"requests":[…]}, oldest first
-//	GET    /unmatched                     {"unmatched":[…],"dropped"}: deposits that match no payment
+//	GET    /deliveries                    LIST {"deliveries":[…]} with every attempt and the response to it
+//	GET    /requests                      LIST {"requests":[…]}
+//	GET    /notifications                 LIST {"notifications":[…]}
+//	POST   /notifications                 {"package","payer","amount"} in the bank's wording, or
+//	                                      {"package","title","subtitle","text"}: plays the bank phone
+//	GET    /unmatched                     LIST {"unmatched":[…],"dropped"}: deposits that match no payment
 //	POST   /unmatched/{id}/resolve        {"payToken",["amount"]}: gives one to a payment; the record
 //	POST   /unmatched/{id}/dismiss        {"deposit_id","result"}
 //	GET    /faults                        the rules of [Server.Faults] and what they did
 //	POST   /faults                        a [Fault] as JSON: adds one
 //	DELETE /faults                        clears them
+//	DELETE /faults/{place}                ?rule=: removes one, counted from 0
 //	GET    /clock                         {"now","mode","factor"}
+//	GET    /clock/attempts                ?limit= {"attempts":[…]}: webhook attempts to come, soonest first
 //	POST   /clock/advance                 {"duration":"5m"}: moves the clock, and expires payments
 //	POST   /clock/next                    moves the clock to the next webhook attempt
 //

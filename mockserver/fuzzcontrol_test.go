@@ -16,9 +16,8 @@ import (
 )
 
 // FuzzControl sends any body to any call of the control API, twice. In the path and in the
-// body {id} stands for a payment. Whatever it is, the answer is one JSON value, or a page
-// where there is one, under a status that blames nobody but the caller; and the service
-// goes on.
+// body {id} is the id of a payment. The answer is always one JSON value, or a page where
+// there is one, with a status below 500; and the service goes on.
 func FuzzControl(f *testing.F) {
 	f.Add("POST", "/payments/{id}/deposit", "", `{"amount":1e4,"method":"CULTURE","payer":"\ud800"}`)
 	f.Add("PUT", "/applications", "", `{"name":"a","token":"test_a","webhook_url":"http://127.0.0.1:1/"}`)

@@ -25,7 +25,7 @@ func payTokenOf(t *testing.T, answer string) string {
 	return out.PayToken
 }
 
-// violations notes what it is told of.
+// violations collects what is reported.
 type violations struct {
 	mu   sync.Mutex
 	list []string
@@ -117,7 +117,7 @@ func aRound(t *testing.T, doc *openapitest.Document, alter altered) string {
 	return told.all()
 }
 
-// TestOpenAPICatchesAnswers: an answer that is not as described is seen.
+// TestOpenAPICatchesAnswers: an answer that differs from the document is detected.
 func TestOpenAPICatchesAnswers(t *testing.T) {
 	t.Parallel()
 	doc := parsedWith(t, "", "")
@@ -150,8 +150,8 @@ func TestOpenAPICatchesAnswers(t *testing.T) {
 	}
 }
 
-// TestOpenAPICatchesTheDocument: a document that says something else than the server does
-// is seen, for requests, answers and webhooks.
+// TestOpenAPICatchesTheDocument: a document that differs from the server is detected, for
+// requests, answers and webhooks.
 func TestOpenAPICatchesTheDocument(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, change, want string }{
@@ -168,7 +168,7 @@ func TestOpenAPICatchesTheDocument(t *testing.T) {
 	}
 }
 
-// TestOpenAPICatchesWebhooks: a webhook that is not as described is seen.
+// TestOpenAPICatchesWebhooks: a webhook that differs from the document is detected.
 func TestOpenAPICatchesWebhooks(t *testing.T) {
 	t.Parallel()
 	doc, body := parsedWith(t, "", ""), `{"payment_id":"7d3c1f0e-52a4-4c8b-9f1d-0a6be2b7c911"}`

@@ -80,7 +80,7 @@ func declaredCodes(t *testing.T) []string {
 	return list
 }
 
-// TestOpenAPIChoices: each choice says what the interface leaves open, or names it.
+// TestOpenAPIChoices: each choice names what the interface leaves open.
 func TestOpenAPIChoices(t *testing.T) {
 	t.Parallel()
 	_, tree := openapiTree(t)
@@ -108,7 +108,7 @@ func TestOpenAPIChoices(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDialects: the document tells of every dialect.
+// TestOpenAPIDialects: the document lists every dialect.
 func TestOpenAPIDialects(t *testing.T) {
 	t.Parallel()
 	_, tree := openapiTree(t)
@@ -123,7 +123,7 @@ func TestOpenAPIDialects(t *testing.T) {
 	}
 }
 
-// TestOpenAPIServed: the file comes as it is, and the page shows all of it.
+// TestOpenAPIServed: the file is served unchanged, and the page shows all of it.
 func TestOpenAPIServed(t *testing.T) {
 	t.Parallel()
 	s := mockserver.RunT(t)

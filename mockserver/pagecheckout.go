@@ -7,10 +7,10 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
-// checkoutRoot is where checkout pages lie, see [Server.CheckoutURL].
+// checkoutRoot is the path of the checkout pages; see [Server.CheckoutURL].
 const checkoutRoot = "/pay"
 
-// checkoutReload is after how many seconds a browser without scripts looks again.
+// checkoutReload is the interval in seconds at which a browser without scripts reloads.
 const checkoutReload = 5
 
 func checkoutRoutes() []pageRoute {
@@ -20,11 +20,11 @@ func checkoutRoutes() []pageRoute {
 	}
 }
 
-// checkout shows the checkout page of a payment (interface §1.2); with ?edit=1 the form
-// again, so that the customer can correct it.
+// checkout shows the checkout page of a payment (interface §1.2); with ?edit=1 the form, so
+// that the customer can correct it.
 func (v *visit) checkout() {
-	p, ok := v.server.Payment(v.PathValue("payToken"))
-	if !ok {
+	p, problem := v.control.payment(v.PathValue("payToken"))
+	if problem != nil {
 		v.refuse(http.StatusNotFound, "checkout.unknown")
 		return
 	}
@@ -35,20 +35,20 @@ func (v *visit) checkout() {
 	v.showCheckout(p, form, http.StatusOK)
 }
 
-// checkoutPayer takes the form of the checkout page.
+// checkoutPayer handles the form of the checkout page.
 func (v *visit) checkoutPayer() {
-	p, ok := v.server.Payment(v.PathValue("payToken"))
-	if !ok {
+	p, problem := v.control.payment(v.PathValue("payToken"))
+	if problem != nil {
 		v.refuse(http.StatusNotFound, "checkout.unknown")
 		return
 	}
 	page := checkoutRoot + "/" + p.ID
 	in := v.readPayer(p)
-	if in.wrong() && p.unpaid() {
+	if in.wrong() && p.Unpaid() {
 		v.showCheckout(p, v.payerForm(p, in), http.StatusUnprocessableEntity)
 		return
 	}
-	switch _, problem := asProblem(v.server.GivePayer(p.ID, in.name, in.amount)); {
+	switch _, problem := asProblem(v.control.s.GivePayer(p.ID, in.name, in.amount)); {
 	case problem == nil:
 		v.goTo(page)
 	case problem.Code == CodePaymentAlreadyPaid || in.wrong():
@@ -60,7 +60,7 @@ func (v *visit) checkoutPayer() {
 	}
 }
 
-func (v *visit) showCheckout(p Payment, form *web.PayerForm, status int) {
+func (v *visit) showCheckout(p paymentView, form *web.PayerForm, status int) {
 	view := v.checkoutView(p)
 	title := web.Short(view.Title, 60)
 	if form != nil {
@@ -80,45 +80,45 @@ func (v *visit) showCheckout(p Payment, form *web.PayerForm, status int) {
 }
 
 // checkoutView is the payment as the customer sees it.
-func (v *visit) checkoutView(p Payment) web.Checkout {
+func (v *visit) checkoutView(p paymentView) web.Checkout {
 	icons := web.NewIcons(v.Request, p.Icon != "" || hasIcons(p.Items))
 	out := web.Checkout{
-		Stage: checkoutStage(p), Title: v.hide(p.Title), Shop: v.shopName(p.Application), Due: p.AmountDue(), Icons: icons,
-		Icon: web.Icon{URL: v.hide(p.Icon), Show: icons.Show, Name: v.hide(p.Title)},
+		Stage: checkoutStage(p), Title: p.Title, Shop: v.shopName(p.Application), Due: p.Due(), Icons: icons,
+		Icon: web.Icon{URL: p.Icon, Show: icons.Show, Name: p.Title},
 	}
 	if p.GameProduct != "" {
-		out.User = v.hide(p.Identifier)
+		out.User = p.Identifier
 	}
 	for _, item := range p.Items {
 		out.Lines = append(out.Lines, web.Line{
-			Name: v.hide(item.Name), Count: item.Count, Price: item.Price,
-			Icon: web.Icon{URL: v.hide(item.Icon), Show: icons.Show, Name: v.hide(item.Name)},
+			Name: item.Name, Count: item.Count, Price: item.Price,
+			Icon: web.Icon{URL: item.Icon, Show: icons.Show, Name: item.Name},
 		})
 	}
 	switch out.Stage {
 	case web.StageTransfer:
 		account := v.account()
 		out.Transfer = &web.Transfer{
-			Bank: v.hide(account.Bank), Number: v.hide(account.Number), Holder: v.hide(account.Holder),
-			Payer: v.hide(p.Payer), Amount: p.AmountDue(), Edit: checkoutRoot + "/" + p.ID + "?edit=1",
+			Bank: account.Bank, Number: account.Number, Holder: account.Holder,
+			Payer: p.Payer, Amount: p.Due(), Edit: checkoutRoot + "/" + p.ID + "?edit=1",
 		}
 	case web.StageCheck, web.StageComplete, web.StageFailed:
-		out.Receipt = &web.Receipt{Payer: v.hide(p.Payer), Paid: p.PaidAmount, PaidAt: p.DepositedAt, VerifiedAt: p.VerifiedAt}
-		if due := p.AmountDue(); due > 0 && p.PaidAmount > 0 {
+		out.Receipt = &web.Receipt{Payer: p.Payer, Paid: p.PaidAmount, PaidAt: p.DepositedAt, VerifiedAt: p.VerifiedAt}
+		if due := p.Due(); due > 0 && p.PaidAmount > 0 {
 			out.Receipt.Under, out.Receipt.Over = max(0, due-p.PaidAmount), max(0, p.PaidAmount-due)
 		}
-	default: // nothing to pay into, and nothing paid
+	default: // no account is shown, and no receipt
 	}
-	if p.unpaid() {
+	if p.Unpaid() {
 		out.ExpiresAt = p.ExpiresAt
 	}
 	return out
 }
 
-// account is what the customer pays into. A name that nobody chose is in the language of
+// account is the account that the customer pays into. Default names are in the language of
 // the page.
 func (v *visit) account() Account {
-	a := v.server.Account()
+	a := v.control.s.Account()
 	if a.Bank == defaultAccount.Bank {
 		a.Bank = v.t("checkout.bank.default")
 	}
@@ -136,7 +136,7 @@ func (v *visit) shopName(name string) string {
 	return name
 }
 
-func hasIcons(items []Item) bool {
+func hasIcons(items []itemView) bool {
 	for _, item := range items {
 		if item.Icon != "" {
 			return true
@@ -145,7 +145,7 @@ func hasIcons(items []Item) bool {
 	return false
 }
 
-func checkoutStage(p Payment) web.Stage {
+func checkoutStage(p paymentView) web.Stage {
 	switch p.Status {
 	case StatusWaiting:
 		return web.StageTransfer

@@ -57,7 +57,7 @@ func formOf(fields ...string) url.Values {
 	return form
 }
 
-// TestDashEmpty: every page of a fresh server is there, in both languages.
+// TestDashEmpty: every page of a new server exists in both languages.
 func TestDashEmpty(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)
@@ -76,14 +76,14 @@ func TestDashEmpty(t *testing.T) {
 				tokens = 1
 				assert.Regexp(t, `(?s)<details id="token-1" class="secret"><summary>[^<]*</summary>[^<]*<span class="copy"><bdi[^>]*>`+s.Token()+`</bdi>`, body)
 			}
-			assert.Equal(t, tokens, strings.Count(body, s.Token()), "%s: the token stands behind its control alone", path)
+			assert.Equal(t, tokens, strings.Count(body, s.Token()), "%s: the token is only behind its control", path)
 		}
 	}
 	resp, _ := browse(t, s, "GET", "/_mock", nil)
 	assert.Equal(t, "/_mock/", resp.Header.Get("Location"))
 }
 
-// TestDashForms: what an operator does by hand, without scripts.
+// TestDashForms: the forms of the dashboard work without scripts.
 func TestDashForms(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t, func(c *mockserver.Config) { c.WebhookTransport = answers(500) })
@@ -114,7 +114,7 @@ func TestDashForms(t *testing.T) {
 	s.Advance(0)
 	assert.Equal(t, mockserver.StatusProgress, s.Payments()[0].Status)
 	assert.Contains(t, dashPage(t, s, "/_mock/ui/phone"), "MATCHED")
-	assert.Contains(t, dashPage(t, s, at), "answered HTTP 500")
+	assert.Contains(t, dashPage(t, s, at), "responded with HTTP 500")
 	assert.Contains(t, dashPage(t, s, at), "X-Retry-Count: 0")
 
 	dashDo(t, s, "/_mock/ui/deliveries?status=pending", "do", "jump")
@@ -132,7 +132,7 @@ func TestDashForms(t *testing.T) {
 	assert.Empty(t, s.Products())
 }
 
-// TestDashVoucher: a gift voucher is played by hand, one that failed too.
+// TestDashVoucher: an operator can play a gift voucher, also a failed one.
 func TestDashVoucher(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)
@@ -173,8 +173,8 @@ func TestDashRequestAsSent(t *testing.T) {
 	}
 }
 
-// dashText is the text of a page as a parser reads it. The page must hold no element and
-// no attribute but its own.
+// dashText is the text of a page as a parser reads it. The page must have no foreign element
+// and attribute.
 func dashText(t *testing.T, body string) string {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(body))

@@ -20,8 +20,8 @@ func (h saying) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusBadGateway, Body: io.NopCloser(strings.NewReader(string(h))), Request: r}, nil
 }
 
-// TestDashShowsAnswer: the page of a delivery shows what the receiver answered, as text, and
-// where each attempt went, if that has changed.
+// TestDashShowsAnswer: a delivery shows the receiver's response as text, and where each
+// attempt went if the URL has changed.
 func TestDashShowsAnswer(t *testing.T) {
 	t.Parallel()
 	for _, text := range append([]string{`{"why":"the table is locked"}`}, hostile[:7]...) {
@@ -30,7 +30,7 @@ func TestDashShowsAnswer(t *testing.T) {
 		deposit(t, s, id, 5)
 		s.Advance(0)
 		body := dashText(t, dashPage(t, s, "/_mock/ui/payments/"+id))
-		_, answer, shown := strings.Cut(body, "The body of the answer")
+		_, answer, shown := strings.Cut(body, "Response body")
 		assert.True(t, shown)
 		assert.Contains(t, answer, text)
 		require.NoError(t, s.SetWebhook(s.Token(), "http://127.0.0.1:9/other?a=1"))

@@ -11,7 +11,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestDashFaults: rules are added and removed one by one; what the others have counted stays.
+// TestDashFaults: rules are added and removed one by one; the counts of the others stay.
 func TestDashFaults(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)
@@ -23,7 +23,7 @@ func TestDashFaults(t *testing.T) {
 	assert.Contains(t, body, `name="rule" value="banks nth=9 drop-after"`)
 	resp, body := browse(t, s, "POST", at, formOf("do", "fault-remove", "target", "0", "rule", "banks nth=2 status-after status=503"))
 	assert.Equal(t, http.StatusNotFound, resp.StatusCode)
-	assert.Contains(t, body, "There is no such rule any more", "the list has changed meanwhile")
+	assert.Contains(t, body, "This rule no longer exists", "the list has changed meanwhile")
 	dashDo(t, s, at, "do", "fault-remove", "target", "0", "rule", "banks nth=9 drop-after")
 	require.Len(t, s.Faults().Rules, 1)
 	resp, _ = browse(t, s, "GET", "/mobile/banks", nil)
@@ -34,7 +34,7 @@ func TestDashFaults(t *testing.T) {
 	assert.Len(t, s.FaultLog(), 1, "the log stays")
 }
 
-// TestDashChance: faults by chance are set and ended on the page, and leave the rules alone.
+// TestDashChance: random faults are turned on and off, and the rules stay.
 func TestDashChance(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)

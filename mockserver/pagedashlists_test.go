@@ -10,7 +10,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestDashErrorCodes: the request log shows the error code, in whatever dialect it was told.
+// TestDashErrorCodes: the request log shows the error code in every dialect.
 func TestDashErrorCodes(t *testing.T) {
 	t.Parallel()
 	for _, errs := range []string{"text", "object", "code"} {
@@ -26,7 +26,7 @@ func TestDashErrorCodes(t *testing.T) {
 	}
 }
 
-// TestDashPaging: lists are cut into pages, the newest first, and filtered by status.
+// TestDashPaging: lists have pages, newest first, and a filter by status.
 func TestDashPaging(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestDashUnmatched: a deposit of nobody is assigned, another one dismissed.
+// TestDashUnmatched: an unmatched deposit is assigned, another one dismissed.
 func TestDashUnmatched(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)
@@ -37,17 +37,17 @@ func TestDashUnmatched(t *testing.T) {
 	assert.Equal(t, mockserver.StatusProgress, p.Status)
 	dashDo(t, s, "/_mock/ui/unmatched", "do", "dismiss", "target", list[1].Notification.ID)
 	assert.Empty(t, s.Unmatched())
-	assert.Contains(t, dashPage(t, s, "/_mock/ui/unmatched"), "No deposit waits for you")
+	assert.Contains(t, dashPage(t, s, "/_mock/ui/unmatched"), "No deposits to review")
 }
 
-// TestDashFates: the phone says what became of what it sent.
+// TestDashFates: the phone's page shows the result of each notification.
 func TestDashFates(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)
 	for _, c := range []struct{ pkg, text, want string }{
 		{"com.example.game", "입금 5,000원 김민수", "Ignored: the app"},
-		{"com.kbstar.kbbank", "체크카드 출금 3,000원", "It tells of no deposit"},
-		{"com.kbstar.kbbank", "입금 5,000원 김민수", "of no payment for sure"},
+		{"com.kbstar.kbbank", "체크카드 출금 3,000원", "Not a deposit"},
+		{"com.kbstar.kbbank", "입금 5,000원 김민수", "matches no single payment"},
 	} {
 		resp, _ := browse(t, s, "POST", "/_mock/ui/phone", formOf("do", "upload", "package", c.pkg, "text", c.text))
 		require.Equal(t, http.StatusSeeOther, resp.StatusCode)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestDashRefusals: a form that is refused comes back with what was typed and with the
-// reason, in the language of the page, and nothing has happened.
+// TestDashRefusals: a refused form comes back as typed with the reason, in the language of
+// the page, and changes nothing.
 func TestDashRefusals(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// TestDashSpeaksKorean: what the server says about payments, webhooks and faults is in the
-// language of the page, whatever has happened.
+// TestDashSpeaksKorean: the server's messages about payments, webhooks and faults are in the
+// language of the page.
 func TestDashSpeaksKorean(t *testing.T) {
 	t.Parallel()
 	status := http.StatusTeapot
@@ -83,7 +83,7 @@ func TestDashSpeaksKorean(t *testing.T) {
 	}
 }
 
-// TestCheckoutAmountDiffers: a customer who paid another amount than was due is told so.
+// TestCheckoutAmountDiffers: a customer who paid another amount than was due sees it.
 func TestCheckoutAmountDiffers(t *testing.T) {
 	t.Parallel()
 	s := dashServer(t)
@@ -116,8 +116,8 @@ func TestCheckoutAmountDiffers(t *testing.T) {
 	assert.Contains(t, body, `<div class="amount">₩0</div>`, "nothing was paid, which is an amount")
 }
 
-// TestDefaultNamesAreInTheLanguageOfThePage: names that nobody chose, where customers read
-// them. One that somebody chose is as it is.
+// TestDefaultNamesAreInTheLanguageOfThePage: default names are translated for customers;
+// configured names are not.
 func TestDefaultNamesAreInTheLanguageOfThePage(t *testing.T) {
 	t.Parallel()
 	s := mockserver.RunT(t)

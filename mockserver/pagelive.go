@@ -11,34 +11,34 @@ import (
 )
 
 const (
-	// maxStreams bounds the pages that listen at once; others ask now and then.
+	// maxStreams bounds the pages that listen at once; others retry later.
 	maxStreams = 64
-	// heartbeat finds out that a browser has gone without a word.
+	// heartbeat detects browsers that have gone.
 	heartbeat = 15 * time.Second
-	// breath is the least time between two events: a busy server is no reason to load
-	// a page a thousand times a second.
-	breath = 100 * time.Millisecond
+	// minEventInterval is the minimum time between two events, so that a busy server does not
+	// make pages reload a thousand times a second.
+	minEventInterval = 100 * time.Millisecond
 )
 
-// changes tells a page, by server-sent events, each time that something has changed. The
-// event holds the number of the change and nothing that is anybody's business.
+// changes sends a page a server-sent event for each change. The event contains the number of
+// the change and no data.
 func (v *visit) changes() {
 	h := v.w.Header()
 	web.Secure(h)
-	if _, inMemory := v.w.(*direct.Writer); inMemory {
+	if _, direct := v.w.(*direct.Writer); direct {
 		http.Error(v.w, "the direct transport has no streams", http.StatusNotImplemented)
 		return
 	}
-	if !v.server.beginStream() {
+	if !v.control.beginStream() {
 		h.Set("Retry-After", "5")
 		http.Error(v.w, "too many pages listen, or the server is closed", http.StatusServiceUnavailable)
 		return
 	}
-	defer v.server.endStream()
+	defer v.control.endStream()
 	h.Set("Content-Type", "text/event-stream")
-	control := http.NewResponseController(v.w)
-	_ = control.SetReadDeadline(time.Time{}) // a server without deadlines has none to lift
-	stream := &stream{visit: v, control: control}
+	writer := http.NewResponseController(v.w)
+	_ = writer.SetReadDeadline(time.Time{}) // unsupported without deadlines
+	stream := &stream{visit: v, writer: writer}
 	if stream.send("retry: 2000\n\n") {
 		stream.run()
 	}
@@ -46,7 +46,7 @@ func (v *visit) changes() {
 
 type stream struct {
 	*visit
-	control *http.ResponseController
+	writer *http.ResponseController
 }
 
 func (s *stream) run() {
@@ -54,7 +54,7 @@ func (s *stream) run() {
 	for {
 		generation, changed := s.awaitOrBeat(seen)
 		switch {
-		case s.Context().Err() != nil || s.server.isClosed():
+		case s.Context().Err() != nil || s.control.closed():
 			return
 		case !changed:
 			if !s.send(": still here\n\n") {
@@ -69,50 +69,30 @@ func (s *stream) run() {
 	}
 }
 
-// awaitOrBeat waits for a change, but no longer than until the next sign of life is due.
+// awaitOrBeat waits for a change, at most until the next heartbeat.
 func (s *stream) awaitOrBeat(seen uint64) (uint64, bool) {
 	ctx, cancel := context.WithTimeout(s.Context(), heartbeat)
 	defer cancel()
-	return s.server.changes.await(ctx, seen)
+	return s.control.awaitChange(ctx, seen)
 }
 
 func (s *stream) send(text string) bool {
-	_ = s.control.SetWriteDeadline(time.Now().Add(2 * heartbeat)) // as above
+	_ = s.writer.SetWriteDeadline(time.Now().Add(2 * heartbeat)) // as above
 	if _, err := fmt.Fprint(s.w, text); err != nil {
 		return false
 	}
-	return s.control.Flush() == nil
+	return s.writer.Flush() == nil
 }
 
 func (s *stream) pause() bool {
-	timer := time.NewTimer(breath)
+	timer := time.NewTimer(minEventInterval)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-s.server.faults.stop: // closed with the server
+	case <-s.control.stopping(): // closed with the server
 		return false
 	case <-s.Context().Done():
 		return false
 	}
-}
-
-// beginStream counts a stream, so that Close can wait for it. It is false at the cap and
-// once the server is closed.
-func (s *Server) beginStream() bool {
-	s.changes.mu.Lock()
-	defer s.changes.mu.Unlock()
-	if s.changes.closed || s.changes.streams >= maxStreams {
-		return false
-	}
-	s.changes.streams++
-	s.running.Add(1)
-	return true
-}
-
-func (s *Server) endStream() {
-	s.changes.mu.Lock()
-	s.changes.streams--
-	s.changes.mu.Unlock()
-	s.running.Done()
 }

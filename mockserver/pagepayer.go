@@ -8,8 +8,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
-// payerEntry is what a customer typed into the form of the checkout page, and what is
-// wrong with it, in the customer's language.
+// payerEntry is what a customer typed into the form of the checkout page, with error
+// messages in the customer's language.
 type payerEntry struct {
 	name, typedAmount      string
 	amount                 int64
@@ -18,8 +18,8 @@ type payerEntry struct {
 
 func (e payerEntry) wrong() bool { return e.nameError != "" || e.amountError != "" }
 
-// enteredBefore is what the payment knows of its payer.
-func enteredBefore(p Payment) payerEntry {
+// enteredBefore is the payer that the payment has already.
+func enteredBefore(p paymentView) payerEntry {
 	e := payerEntry{name: p.Payer}
 	if p.PayerAmount > 0 {
 		e.typedAmount = strconv.FormatInt(p.PayerAmount, 10)
@@ -27,8 +27,8 @@ func enteredBefore(p Payment) payerEntry {
 	return e
 }
 
-// readPayer reads the form for a payment, and says about each field what is wrong.
-func (v *visit) readPayer(p Payment) payerEntry {
+// readPayer reads the form for a payment and checks each field.
+func (v *visit) readPayer(p paymentView) payerEntry {
 	e := payerEntry{name: v.value("payer"), typedAmount: v.value("amount")}
 	_, err := checkName(e.name, maxNameLength)
 	switch {
@@ -52,7 +52,7 @@ func (v *visit) readPayer(p Payment) payerEntry {
 	return e
 }
 
-// amountWords is what people write around the digits of an amount.
+// amountWords removes what people write around the digits of an amount.
 var amountWords = strings.NewReplacer(",", "", " ", "", "\u00a0", "", "₩", "", "￦", "", "원", "")
 
 // readAmount reads a whole amount of at least 1 as people write it.
@@ -65,18 +65,18 @@ func readAmount(typed string) (int64, bool) {
 	return amount, err == nil && amount >= 1
 }
 
-func (v *visit) payerForm(p Payment, e payerEntry) *web.PayerForm {
+func (v *visit) payerForm(p paymentView, e payerEntry) *web.PayerForm {
 	form := &web.PayerForm{
 		Action: checkoutRoot + "/" + p.ID,
 		Payer: web.Field{
 			ID: "payer", Label: v.t("checkout.payer.label"), Hint: v.t("checkout.payer.hint"),
-			Value: v.hide(e.name), Error: e.nameError, Autocomplete: "name", Required: true,
+			Value: e.name, Error: e.nameError, Autocomplete: "name", Required: true,
 		},
 	}
 	if p.Amount == 0 {
 		form.Amount = &web.Field{
 			ID: "amount", Label: v.t("checkout.amount.label"), Hint: v.t("checkout.amount.hint"),
-			Value: v.hide(e.typedAmount), Error: e.amountError, Mode: "numeric", Required: true,
+			Value: e.typedAmount, Error: e.amountError, Mode: "numeric", Required: true,
 		}
 	}
 	if p.Status == StatusWaiting {

@@ -10,18 +10,18 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
-// pageRoute is one page or one form for people. A part of the path in braces stands for
-// any text and is a PathValue of the request. HEAD is served like GET.
+// pageRoute is one page or one form for people. A part of the path in braces matches any
+// text and is a PathValue of the request. HEAD is served like GET.
 type pageRoute struct {
 	method, path string
 	serve        func(*visit)
 }
 
-// pageRoutes are all pages. Those under controlRoot come before the control API, which
-// keeps whatever they do not name by method and path.
+// pageRoutes are all pages. Those under controlRoot come before the control API, which gets
+// every other method and path.
 var pageRoutes []pageRoute
 
-// A page may send a request to the server itself, which is a cycle for the compiler.
+// A page may send a request to the server itself, which the compiler takes for a cycle.
 func init() {
 	pageRoutes = slices.Concat(sharedRoutes(), checkoutRoutes(), storeRoutes(), dashRoutes(), openapiRoutes())
 }
@@ -33,18 +33,18 @@ func sharedRoutes() []pageRoute {
 	}
 }
 
-// servePage answers what browsers ask for, and guards the control API against them. It is
-// false for all that is none of its business: the endpoints of the interface first of all.
+// servePage serves the pages, and protects the control API against other sites. It is false
+// for other paths, above all the endpoints of the interface, and for the control API.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 	path := r.URL.Path
-	control := under(path, controlRoot)
-	if !control && !under(path, checkoutRoot) && !under(path, storeRoot) && !under(path, web.Root) &&
+	forPrograms := under(path, controlRoot)
+	if !forPrograms && !under(path, checkoutRoot) && !under(path, storeRoot) && !under(path, web.Root) &&
 		path != openapiPage && path != openapiFile {
 		return false
 	}
-	v := &visit{Request: r, server: s, w: w}
+	v := &visit{Request: r, control: control{s}, w: w}
 	if problem, key := guard(s, w, r); problem != nil {
-		v.refuseStranger(control, problem, key)
+		v.refuseCrossSite(forPrograms, problem, key)
 		return true
 	}
 	var allowed []string
@@ -58,7 +58,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 			allowed = append(allowed, route.method)
 		}
 	}
-	if control {
+	if forPrograms {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		return false
 	}
@@ -72,9 +72,9 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// refuseStranger words a refusal for the control API, and for a page.
-func (v *visit) refuseStranger(control bool, problem *Error, key string) {
-	if control {
+// refuseCrossSite sends the refusal as JSON to programs, and as a page to people.
+func (v *visit) refuseCrossSite(forPrograms bool, problem *Error, key string) {
+	if forPrograms {
 		v.w.Header().Set("X-Content-Type-Options", "nosniff")
 		writeJSON(v.w, http.StatusForbidden, problem.appendJSON(nil))
 		return
@@ -83,11 +83,11 @@ func (v *visit) refuseStranger(control bool, problem *Error, key string) {
 	v.refuse(http.StatusForbidden, key)
 }
 
-// maxForm is the longest form: several texts of 10,000 characters, each of up to nine
-// bytes in a form, are told that they are too long and not that they cannot be read.
+// maxForm is the longest form. Several texts of 10,000 characters, each of up to nine bytes
+// in a form, fit, so that the error is about their length.
 const maxForm = 1 << 20
 
-// formOf reads a form that was sent. It is nil if that cannot be read.
+// formOf reads a form; nil if it cannot be read.
 func formOf(r *http.Request) url.Values {
 	if r.Body == nil {
 		return url.Values{}

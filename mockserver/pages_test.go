@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +39,21 @@ func browse(t *testing.T, s *mockserver.Server, method, path string, form url.Va
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	return resp, string(body)
+}
+
+// TestPagesReadNoState: pages use the queries and commands of the control API, and of the
+// Server only what is exported.
+func TestPagesReadNoState(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("page*.go")
+	require.NoError(t, err)
+	for _, name := range files {
+		if !strings.HasSuffix(name, "_test.go") {
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			assert.NotRegexp(t, `control\.s\.[a-z]|\.mu\b|\bServer\) [a-z]`, strings.ReplaceAll(string(text), "*Server) servePage", ""), name)
+		}
+	}
 }
 
 func TestPagesRefuseForeignHosts(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
-// storeRoot is where the game store lies: the first application's at /store/1, and so on.
-// Applications are never removed, so an address stays right.
+// storeRoot is the path of the game stores: the first application's is /store/1, and so on.
+// Applications keep their order, so an address stays valid.
 const storeRoot = "/store"
 
 // storePage is how many products one page of the store shows.
@@ -27,16 +27,16 @@ func storeRoutes() []pageRoute {
 	}
 }
 
-// shop is the store of one application, as its address names it.
+// shop is the store of one application.
 type shop struct {
 	path string
 	app  string // the name
 }
 
-// inStore finds the store of the address, or says that there is none.
+// inStore finds the store of the address or answers that there is none.
 func inStore(serve func(*visit, shop)) func(*visit) {
 	return func(v *visit) {
-		number, apps := v.PathValue("shop"), v.server.Applications()
+		number, apps := v.PathValue("shop"), v.control.s.Applications()
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > len(apps) || strconv.Itoa(n) != number {
 			v.refuse(http.StatusNotFound, "store.unknown")
@@ -46,9 +46,9 @@ func inStore(serve func(*visit, shop)) func(*visit) {
 	}
 }
 
-// stores leads to the only store, or lists them.
+// stores redirects to the only store, or lists all stores.
 func (v *visit) stores() {
-	apps := v.server.Applications()
+	apps := v.control.s.Applications()
 	if len(apps) == 1 && !web.IsFragment(v.Request) {
 		v.goTo(storeRoot + "/1")
 		return
@@ -65,10 +65,10 @@ func (v *visit) store(at shop) {
 	v.showStore(at, storeEntry{user: v.param("user")}, http.StatusOK)
 }
 
-// backToStore is for somebody who loads the answer to a form again.
+// backToStore is for a visitor who reloads the page after a form.
 func (v *visit) backToStore(at shop) { v.goTo(at.path) }
 
-// storeEntry is what was typed into the forms of the store, and what is wrong with it.
+// storeEntry is what was typed into the forms of the store, with error messages.
 type storeEntry struct {
 	user, name, id               string
 	whoError, nameError, idError string
@@ -76,7 +76,7 @@ type storeEntry struct {
 
 func (v *visit) showStore(at shop, e storeEntry, status int) {
 	var products []Product
-	for _, p := range v.server.Products() {
+	for _, p := range v.control.s.Products() {
 		if p.Application == at.app {
 			products = append(products, p)
 		}
@@ -97,21 +97,18 @@ func (v *visit) showStore(at shop, e storeEntry, status int) {
 	out.Icons = web.NewIcons(v.Request, has)
 	for _, p := range products {
 		out.Products = append(out.Products, web.StoreProduct{
-			ID: p.ID, Name: v.hide(p.Name), Price: p.Price,
-			Icon: web.Icon{URL: v.hide(p.Icon), Show: out.Icons.Show, Name: v.hide(p.Name)},
+			ID: p.ID, Name: p.Name, Price: p.Price,
+			Icon: web.Icon{URL: p.Icon, Show: out.Icons.Show, Name: p.Name},
 		})
 	}
 	page.Data, page.Icons = out, out.Icons.Has && out.Icons.Show
 	v.show(page)
 }
 
-// storeBuy buys one product and leads to its checkout page.
+// storeBuy buys one product and redirects to its checkout page.
 func (v *visit) storeBuy(at shop) {
 	user := v.form.Get("user")
-	if v.server.log.holdsToken(user) {
-		user = "" // no page offers it, and no address may hold it
-	}
-	p, problem := v.server.buyFrom(at.app, v.form.Get("product"), user)
+	p, problem := v.control.buyFrom(at.app, v.form.Get("product"), user)
 	switch {
 	case problem == nil:
 		v.goTo(checkoutRoot + "/" + p.ID)
@@ -122,20 +119,6 @@ func (v *visit) storeBuy(at shop) {
 	default:
 		v.refuseWith(problem)
 	}
-}
-
-// buyFrom is buy for a product that stands in the store of this application.
-func (s *Server) buyFrom(app, product, user string) (Payment, *Error) {
-	s.mu.Lock()
-	sold, problem := s.store.product(product)
-	if problem == nil && sold.app.Name != app {
-		problem = &Error{Code: CodeProductNotFound, Message: "this store does not sell it; look into the other stores"}
-	}
-	s.mu.Unlock()
-	if problem != nil {
-		return Payment{}, problem
-	}
-	return asProblem(s.Buy(product, user))
 }
 
 // forUser is the address of the store for a user.

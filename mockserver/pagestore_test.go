@@ -63,7 +63,7 @@ func TestStorePageUsers(t *testing.T) {
 		{strings.Repeat("x", 41), "", "Use at most 40 characters."},
 		{"a\x01b", "", "characters that cannot be shown"},
 		{"ok", strings.Repeat("x", 101), "Use at most 100 characters."},
-		{"ok", " u2", "a space at its end"},
+		{"ok", " u2", "a space at the start or end"},
 	} {
 		resp, body := browse(t, s, "POST", "/store/1/user", url.Values{"name": {c.name}, "id": {c.id}})
 		assert.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode, "%+v", c)

@@ -9,9 +9,9 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
-// chooseUser fills in who buys, and among whom the visitor may choose.
+// chooseUser fills in the buyer and the users to choose from.
 func (v *visit) chooseUser(out *web.Store, e storeEntry) {
-	users := v.publicUsers()
+	users := v.control.s.StoreUsers()
 	out.Who = web.Field{ID: "user", Label: v.t("store.who.label"), Error: e.whoError}
 	switch {
 	case slices.ContainsFunc(users, func(u StoreUser) bool { return u.ID == e.user }):
@@ -37,31 +37,25 @@ func (v *visit) chooseUser(out *web.Store, e storeEntry) {
 	out.Who.Value = out.UserID
 }
 
-// publicUsers are the users who may be shown: not one whose id or name holds a token,
-// which the id of a button would have to repeat.
-func (v *visit) publicUsers() []StoreUser {
-	return slices.DeleteFunc(v.server.StoreUsers(), func(u StoreUser) bool {
-		return v.server.log.holdsToken(u.ID) || v.server.log.holdsToken(u.Name)
-	})
-}
-
-// isolate keeps the direction of a text to itself where no element can: in an option.
+// isolate isolates the direction of a text where no element can: in an option.
 func isolate(text string) string { return "\u2068" + text + "\u2069" }
 
 func (v *visit) newUserForm(e storeEntry) web.NewUser {
 	return web.NewUser{
-		Name: v.hideField(web.Field{ID: "new-name", Name: "name", Label: v.t("store.user.name"), Value: e.name, Error: e.nameError, Required: true}),
-		ID: v.hideField(web.Field{
+		Name: web.Field{
+			ID: "new-name", Name: "name", Label: v.t("store.user.name"), Value: e.name, Error: e.nameError, Required: true,
+		},
+		ID: web.Field{
 			ID: "new-id", Name: "id", Label: v.t("store.user.id"), Hint: v.t("store.user.id.hint"), Value: e.id, Error: e.idError,
-		}),
+		},
 		Open: e.nameError != "" || e.idError != "",
 	}
 }
 
-// storeUser goes on as the user with the id that was typed, who is made if there is none.
+// storeUser continues as the user with the typed id, who is created if unknown.
 func (v *visit) storeUser(at shop) {
 	e := storeEntry{name: v.value("name"), id: v.form.Get("id")}
-	if e.id != "" && slices.ContainsFunc(v.publicUsers(), func(u StoreUser) bool { return u.ID == e.id }) {
+	if e.id != "" && slices.ContainsFunc(v.control.s.StoreUsers(), func(u StoreUser) bool { return u.ID == e.id }) {
 		v.goTo(at.forUser(e.id))
 		return
 	}
@@ -73,7 +67,7 @@ func (v *visit) storeUser(at shop) {
 		v.showStore(at, e, http.StatusUnprocessableEntity)
 		return
 	}
-	saved, problem := asProblem(v.server.SaveStoreUser(StoreUser{ID: e.id, Name: e.name}))
+	saved, problem := asProblem(v.control.s.SaveStoreUser(StoreUser{ID: e.id, Name: e.name}))
 	switch {
 	case problem == nil:
 		v.goTo(at.forUser(saved.ID))
@@ -84,12 +78,10 @@ func (v *visit) storeUser(at shop) {
 	}
 }
 
-// nameError says in the visitor's language what checkName has against a name.
+// nameError is the error of checkName in the visitor's language.
 func (v *visit) nameError(name string, longest int) string {
 	kept, err := checkName(name, longest)
 	switch {
-	case v.server.log.holdsToken(name):
-		return v.t("store.user.token")
 	case err == nil && kept == name:
 		return ""
 	case name == "":

@@ -33,8 +33,9 @@ type sender struct {
 	deliveries []*delivery // in the order of creation
 	responses  responses
 	inFlight   map[*attempt]struct{}
-	held       *schedule.Timer // an attempt that the next one is to overtake
-	fired      *attempt        // what the last timer has sent, nil if it sent nothing
+	planned    map[*schedule.Timer]*attempt // attempts that faults bring later
+	held       *schedule.Timer              // one of them, which the next attempt is to overtake
+	fired      *attempt                     // what the last timer has sent, nil if it sent nothing
 }
 
 // makeRoom forgets the oldest settled delivery when the cap is reached. It fails when

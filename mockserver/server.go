@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/depositpay/depositpay-go/mockserver/internal/direct"
+	"github.com/depositpay/depositpay-go/mockserver/internal/schedule"
 )
 
 // closeGrace is how long Close waits for responses in progress. It is short, because a
@@ -80,7 +81,7 @@ func (s *Server) assemble() {
 	}
 	s.sender = sender{
 		cfg: &s.cfg, clock: &s.clock, timers: &s.timers, faults: s.faults, tokens: tokens, book: &s.book,
-		mu: &s.mu, running: &s.running, inFlight: map[*attempt]struct{}{},
+		mu: &s.mu, running: &s.running, inFlight: map[*attempt]struct{}{}, planned: map[*schedule.Timer]*attempt{},
 	}
 	s.phone = phone{
 		cfg: &s.cfg, clock: &s.clock, changes: &s.changes, apps: &s.apps, book: &s.book,

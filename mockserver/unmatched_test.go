@@ -114,11 +114,12 @@ func TestControlUnmatched(t *testing.T) {
 	assert.JSONEq(t, `{"unmatched":[],"dropped":0}`, control(t, s, 200, "GET", "/unmatched", ""))
 	id := waiting(t, s, "이영희", 500, 0)
 	a, b := upload(t, s, "입금 400원", "이영희"), upload(t, s, "입금 400원", "300원")
+	const common = `"bank":"KB국민은행","package":"com.kbstar.kbbank","title":"입금 400원","subtitle":"",
+		"received_ts":"2025-03-01T12:00:00Z","result":"UNMATCHED",`
 	assert.JSONEq(t, `{"dropped":0,"unmatched":[
-		{"deposit_id":"`+a.DepositID+`","reason":"AMOUNT_DIFFERS","payer":"이영희","amount":400,"candidates":["`+id+`"],
-			"package":"com.kbstar.kbbank","title":"입금 400원","subtitle":"","text":"이영희","received_ts":"2025-03-01T12:00:00Z"},
-		{"deposit_id":"`+b.DepositID+`","reason":"NOT_READABLE","candidates":[],
-			"package":"com.kbstar.kbbank","title":"입금 400원","subtitle":"","text":"300원","received_ts":"2025-03-01T12:00:00Z"}]}`,
+		{"deposit_id":"`+b.DepositID+`",`+common+`"reason":"NOT_READABLE","candidates":[],"text":"300원"},
+		{"deposit_id":"`+a.DepositID+`",`+common+`"reason":"AMOUNT_DIFFERS","payer":"이영희","amount":400,
+			"candidates":["`+id+`"],"text":"이영희"}]}`,
 		control(t, s, 200, "GET", "/unmatched", ""))
 
 	resolve := "/unmatched/" + a.DepositID + "/resolve"

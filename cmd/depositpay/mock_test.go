@@ -48,8 +48,8 @@ func TestFlagsOfBehaviour(t *testing.T) {
 	defer stopMock(t, p)
 	created := send(t, "POST", p.base+"/payments", `{"token":"test_demo","title":"T","identifier":"i","amount":5}`)
 	id, _ := created["payToken"].(string)
-	all, _ := send(t, "GET", p.base+"/_mock/payments", "")["payments"].([]any)
-	assert.Equal(t, []any{map[string]any{"id": id, "identifier": "i", "status": "READY"}}, all)
+	assert.Equal(t, map[string]any{"id": id, "identifier": "i", "status": "READY"},
+		send(t, "GET", p.base+"/_mock/payments/"+id+"/record", ""))
 
 	send(t, "POST", p.base+"/_mock/payments/"+id+"/deposit", "")
 	confirm := `{"token":"test_demo","payToken":"` + id + `"}`

@@ -16,8 +16,8 @@ const redacted = "[REDACTED]"
 // way; it resolves the escapes, looks for tokens, and cuts what matches out of the
 // original.
 //
-// The list is swapped as a whole, so that texts are read while tokens are added. No
-// token is ever forgotten. The zero Tokens knows none.
+// The list is swapped as a whole, so that texts are read while tokens are added. The zero
+// Tokens knows none.
 type Tokens struct{ list atomic.Pointer[[]string] }
 
 // Know adds a token. Calls must not overlap.
@@ -25,6 +25,9 @@ func (r *Tokens) Know(token string) {
 	tokens := append(slices.Clone(r.known()), token)
 	r.list.Store(&tokens)
 }
+
+// Replace forgets all tokens and adds these.
+func (r *Tokens) Replace(tokens []string) { r.list.Store(&tokens) }
 
 func (r *Tokens) known() []string {
 	if tokens := r.list.Load(); tokens != nil {
@@ -152,23 +155,6 @@ func hide(units []unit, hidden []bool) {
 		for i := u.start; i < u.end; i++ {
 			hidden[i] = true
 		}
-	}
-}
-
-// Known replaces the known tokens alone, however they are escaped. Unlike Redact it
-// leaves a field called token alone: a game may sell tokens.
-func (r *Tokens) Known(text string) string {
-	if text == "" {
-		return ""
-	}
-	units, hidden := plainUnits(text), make([]bool, len(text))
-	for layer := 0; ; layer++ {
-		r.hideTokens(units, hidden)
-		next := decodeUnits(units)
-		if layer == maxDecodings || len(next) == len(units) {
-			return cutHidden(text, hidden)
-		}
-		units = next
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Root is the path under which the pages find what they share.
+// Root is the path of what the pages share.
 const Root = "/_page"
 
 // ChangesPath is where live pages listen to server-sent events, one for each change.
@@ -25,8 +25,8 @@ var contentTypes = map[string]string{
 	".js":  "text/javascript; charset=utf-8",
 }
 
-// ServeAsset answers with a stylesheet or a script under [Root]. It is false when there
-// is none of that name.
+// ServeAsset sends a stylesheet or a script under [Root]. It is false if there is none with
+// that name.
 func ServeAsset(w http.ResponseWriter, r *http.Request) bool {
 	name := strings.TrimPrefix(r.URL.Path, Root+"/")
 	contentType := contentTypes[path.Ext(name)]
@@ -39,7 +39,7 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) bool {
 	}
 	sum := sha256.Sum256(body)
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Cache-Control", "no-cache") // to be asked for again, and mostly answered with 304
+	w.Header().Set("Cache-Control", "no-cache") // revalidated, and mostly answered with 304
 	w.Header().Set("Etag", `"`+hex.EncodeToString(sum[:8])+`"`)
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
 	return true

@@ -2,14 +2,14 @@ package web
 
 import "time"
 
-// Stage is where a payment stands for the customer.
+// Stage is how far a payment is, for the customer.
 type Stage string
 
 // The stages of the checkout page.
 const (
 	StagePayer    Stage = "payer"    // who will pay?
-	StageTransfer Stage = "transfer" // the deposit is awaited
-	StageCheck    Stage = "check"    // it has arrived, the merchant has not heard of it
+	StageTransfer Stage = "transfer" // the deposit is expected
+	StageCheck    Stage = "check"    // it has arrived, the merchant does not know yet
 	StageComplete Stage = "complete"
 	StageFailed   Stage = "failed" // a voucher that was worth nothing
 	StageExpired  Stage = "expired"
@@ -22,16 +22,16 @@ type Checkout struct {
 	// Shop is the name of the application.
 	Shop string
 	Icon Icon
-	// User is the game-user id of a payment of the game store, else empty.
+	// User is the game-user id of a payment from the game store, otherwise empty.
 	User  string
 	Lines []Line
-	// Due is what is to be paid; 0 while that is the customer's choice.
+	// Due is the amount to pay; 0 while the customer has not chosen it.
 	Due int64
-	// ExpiresAt is zero for a payment that waits for ever.
+	// ExpiresAt is zero for a payment that does not expire.
 	ExpiresAt time.Time
 	Icons     Icons
-	// Form is there while the customer is asked for something, Transfer while a deposit
-	// is awaited, Receipt afterwards.
+	// Form is set while the customer has to enter something, Transfer while a deposit is
+	// expected, Receipt afterwards.
 	Form     *PayerForm
 	Transfer *Transfer
 	Receipt  *Receipt
@@ -44,13 +44,13 @@ type Line struct {
 	Count, Price int64
 }
 
-// PayerForm asks who pays, and how much if that is the customer's choice.
+// PayerForm asks who pays and, without a fixed price, how much.
 type PayerForm struct {
 	// Action is where the form goes.
 	Action string
 	Payer  Field
 	Amount *Field
-	// Back leads away from a correction, empty when there is nothing to go back to.
+	// Back cancels a correction; empty when there is nothing to go back to.
 	Back string
 }
 
@@ -63,11 +63,11 @@ type Transfer struct {
 	Edit string
 }
 
-// Receipt is what has arrived.
+// Receipt is the deposit that arrived.
 type Receipt struct {
 	Payer string
 	Paid  int64
-	// Under and Over tell by how much that differs from what was due; at most one is set.
+	// Under and Over say by how much it differs from the amount due; at most one is set.
 	Under, Over int64
 	PaidAt      time.Time
 	VerifiedAt  time.Time
@@ -79,7 +79,7 @@ type Step struct {
 	Done, Current bool
 }
 
-// Steps are the steps as far as the payment has come.
+// Steps are the four steps with the current one marked.
 func (c Checkout) Steps() []Step {
 	order := []Stage{StagePayer, StageTransfer, StageCheck, StageComplete}
 	at := -1
@@ -98,7 +98,7 @@ func (c Checkout) Steps() []Step {
 	return steps
 }
 
-// Tone is the colour of the status.
+// Tone is the color of the status.
 func (c Checkout) Tone() string {
 	switch c.Stage {
 	case StageComplete:

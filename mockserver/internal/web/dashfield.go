@@ -10,8 +10,8 @@ func (d *Dash) Refused(form string) *DashForm {
 	return d.Form
 }
 
-// Field is a field of a form. It holds what was typed if the form was refused, else
-// first; label and hint are finished texts.
+// Field is a field of a form. Its value is first or, after the form was refused, what was
+// typed; label and hint are in the visitor's language.
 func (d *Dash) Field(form, name, label, hint string, first any) Field {
 	f := Field{ID: form + "-" + name, Name: name, Label: label, Hint: hint, Value: fmt.Sprint(first)}
 	if refused := d.Refused(form); refused != nil {
@@ -23,7 +23,7 @@ func (d *Dash) Field(form, name, label, hint string, first any) Field {
 	return f
 }
 
-// Need makes the field one that must be filled in.
+// Need makes the field required.
 func (f Field) Need() Field {
 	f.Required = true
 	return f
@@ -41,7 +41,7 @@ func (f Field) Lines(n int) Field {
 	return f
 }
 
-// Choose makes the field a list of values that stand for themselves.
+// Choose makes the field a list of values, which are their own labels.
 func (f Field) Choose(values []string) Field {
 	for _, value := range values {
 		f.Options = append(f.Options, Option{Value: value, Label: value})
@@ -49,17 +49,9 @@ func (f Field) Choose(values []string) Field {
 	return f
 }
 
-// Or adds one more choice, with a label of its own.
+// Or adds a choice with a label of its own.
 func (f Field) Or(value, label string) Field {
 	f.Options = append(f.Options, Option{Value: value, Label: label})
-	return f
-}
-
-// Banks makes the field a list of banks.
-func (f Field) Banks(banks []DashBank) Field {
-	for _, b := range banks {
-		f.Options = append(f.Options, Option{Value: b.Package, Label: b.Name})
-	}
 	return f
 }
 

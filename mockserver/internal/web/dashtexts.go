@@ -1,7 +1,7 @@
 package web
 
 // dashTexts are the texts of the dashboard; their keys begin with "dash.".
-var dashTexts = join(dashCommonTexts, dashPaymentTexts, dashBankTexts, dashSetupTexts, dashFaultTexts, dashDoneTexts, dashWhyTexts, dashSayTexts, dashChanceTexts)
+var dashTexts = join(dashCommonTexts, dashPaymentTexts, dashBankTexts, dashSetupTexts, dashFaultTexts, dashDoneTexts, dashChanceTexts)
 
 var dashCommonTexts = map[string]text{
 	"dash.nav":               {"관리 화면 메뉴", "Dashboard"},
@@ -9,7 +9,7 @@ var dashCommonTexts = map[string]text{
 	"dash.page.payments":     {"결제", "Payments"},
 	"dash.page.payment":      {"결제 상세", "Payment"},
 	"dash.page.deliveries":   {"웹훅 전송", "Deliveries"},
-	"dash.page.phone":        {"은행 알림폰", "Bank phone"},
+	"dash.page.phone":        {"은행 알림을 받는 휴대폰", "Bank phone"},
 	"dash.page.unmatched":    {"미확인 입금", "Unmatched deposits"},
 	"dash.page.store":        {"상점", "Store"},
 	"dash.page.users":        {"상점 이용자", "Store users"},
@@ -18,7 +18,7 @@ var dashCommonTexts = map[string]text{
 	"dash.page.faults":       {"장애 주입", "Faults"},
 	"dash.page.requests":     {"요청 기록", "Requests"},
 
-	"dash.strip":           {"지금 상태", "How things stand"},
+	"dash.strip":           {"지금 상태", "Status"},
 	"dash.strip.clock":     {"서버 시각", "Server time"},
 	"dash.strip.unmatched": {"미확인 입금 %s건", "%s unmatched"},
 	"dash.strip.pending":   {"전송 대기 %s건", "%s pending"},
@@ -56,12 +56,12 @@ var dashCommonTexts = map[string]text{
 	"dash.overview.addresses": {"주소", "Addresses"},
 	"dash.address.base":       {"API 기본 주소", "Base URL of the API"},
 	"dash.address.checkout":   {"결제 페이지 주소", "Checkout base"},
-	"dash.try.create":         {"POST /payments로 결제를 만들거나, 상점에 상품을 등록하세요.", "Create a payment with POST /payments, or sell something in the store."},
+	"dash.try.create":         {"POST /payments로 결제를 만들거나, 상점에 상품을 등록하세요.", "Create a payment with POST /payments, or add a product to the store."},
 	"dash.try.product":        {"상품 등록", "Add a product"},
 	"dash.try.buy":            {"상점에서 이용자가 되어 구매하기", "Buy it in the store, as a user"},
-	"dash.try.payer":          {"결제 페이지에서 입금자명을 입력하세요.", "Give the payer's name on the checkout page."},
-	"dash.try.phone":          {"은행 알림폰에서 입금 알림 보내기", "Send the bank's notification from the bank phone"},
-	"dash.try.delivery":       {"웹훅 전송 확인하기", "See the webhook being delivered"},
+	"dash.try.payer":          {"결제 페이지에서 입금자명을 입력하세요.", "Enter the payer's name on the checkout page."},
+	"dash.try.phone":          {"은행 알림을 받는 휴대폰에서 입금 알림 보내기", "Send the bank's notification from the bank phone"},
+	"dash.try.delivery":       {"웹훅 전송 확인하기", "Watch the webhook being delivered"},
 	"dash.nowebhook":          {"웹훅 주소가 있는 애플리케이션이 없어 아무것도 전송되지 않습니다.", "No application has a webhook URI, so nothing is sent."},
 	"dash.nowebhook.do":       {"웹훅 주소 설정", "Set a webhook URI"},
 	"dash.unknown.title":      {"알 수 없는 양식입니다", "The form is unknown"},

@@ -1,7 +1,7 @@
 package web
 
-// Field is a labelled field of a form: the template "field". Label, Hint and Error are
-// finished texts.
+// Field is a labeled field of a form: the template "field". Label, Hint and Error are in the
+// visitor's language.
 type Field struct {
 	// ID is the id of the element and, unless Name is set, the name of the value.
 	ID, Name string
@@ -12,9 +12,9 @@ type Field struct {
 	// Mode is the inputmode, such as "numeric"; Autocomplete as in HTML, "off" if empty.
 	Mode, Autocomplete string
 	Required           bool
-	// Rows makes it a text area of so many lines.
+	// Rows makes it a text area with that many lines.
 	Rows int
-	// Options makes it a list to choose from; Value is the chosen one.
+	// Options makes it a list to choose from; Value is the selected one.
 	Options []Option
 }
 

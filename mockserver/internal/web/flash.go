@@ -7,11 +7,10 @@ import (
 
 const flashCookie = "mock_flash"
 
-// maxFlash keeps the cookie far below what browsers take.
+// maxFlash keeps the cookie far below the limit of browsers.
 const maxFlash = 500
 
-// KeepFlash keeps a message for the page to which the browser goes next. It must hold
-// nothing secret.
+// KeepFlash keeps a message for the next page of the browser. It must not contain secrets.
 func KeepFlash(w http.ResponseWriter, f Flash) {
 	mark := "+"
 	if f.Failed {
@@ -23,7 +22,7 @@ func KeepFlash(w http.ResponseWriter, f Flash) {
 	})
 }
 
-// TakeFlash returns the message that was kept, nil without one. It is told once.
+// TakeFlash returns the kept message once, nil without one.
 func TakeFlash(w http.ResponseWriter, r *http.Request) *Flash {
 	c, err := r.Cookie(flashCookie)
 	if err != nil {

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"html/template"
+	"reflect"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -19,6 +22,9 @@ func Number(n int64) string {
 	}
 	return string(out)
 }
+
+// number is Number for a template, whatever type of integer it has.
+func number(n any) string { return Number(reflect.ValueOf(n).Int()) }
 
 // Money is an amount as people write it: 10,000원 or ₩10,000.
 func Money(lang Lang, amount int64) string {
@@ -47,7 +53,7 @@ func when(t time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + t.Format(time.RFC3339) + `">` + t.Format("2006-01-02 15:04:05") + ` UTC</time>`) //nolint:gosec // see above
 }
 
-// maxFolded is the length from which a text that somebody typed is folded.
+// maxFolded is the length from which a text that a person typed is folded.
 const maxFolded = 200
 
 func folded(text string) bool { return cut(text, maxFolded) }
@@ -56,3 +62,10 @@ func folded(text string) bool { return cut(text, maxFolded) }
 func cut(text string, n int) bool { return utf8.RuneCountInString(text) > n }
 
 func length(text string) string { return Number(int64(utf8.RuneCountInString(text))) }
+
+// Indent is a JSON value as people read it.
+func Indent(raw []byte) string {
+	var b bytes.Buffer
+	_ = json.Indent(&b, raw, "", "  ") // invalid JSON is shown as nothing
+	return b.String()
+}

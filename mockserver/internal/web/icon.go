@@ -5,16 +5,16 @@ import (
 	"unicode"
 )
 
-// Icon is the picture of something, of which a letter stands in.
+// Icon is a picture, or the first letter of a name in place of it.
 type Icon struct {
 	// URL is the https:// address, empty without one. It is asked for only if Show is set.
 	URL  string
 	Show bool
-	// Name is what it is the icon of; its first letter is shown.
+	// Name is the name of the thing; its first letter is shown without a picture.
 	Name string
 }
 
-// Letter stands in for the picture.
+// Letter replaces the picture.
 func (i Icon) Letter() string {
 	for _, r := range i.Name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -24,8 +24,8 @@ const (
 	langCookie = "mock_lang"
 )
 
-// ChooseLang is the language of the visitor: what ?lang= says, which a cookie then
-// remembers, or what was remembered, or the best of Accept-Language, or English.
+// ChooseLang is the language of the visitor: that of ?lang=, which a cookie keeps, or that
+// of the cookie, or the best one of Accept-Language, or English.
 func ChooseLang(w http.ResponseWriter, r *http.Request) Lang {
 	if lang, ok := parseLang(r.URL.Query().Get(langParam)); ok {
 		http.SetCookie(w, &http.Cookie{ //nolint:gosec // a language is no secret, and loopback has no TLS
@@ -75,7 +75,7 @@ func accepted(header string) Lang {
 	return best
 }
 
-// langLink is one end of the switch.
+// langLink is one language of the switch.
 type langLink struct {
 	Lang    Lang
 	Name    string // in the language itself

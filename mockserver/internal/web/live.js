@@ -1,13 +1,12 @@
-// Keeps the part of a page that changes up to date, without touching what has not
-// changed: focus, typed text, open details and the place on the page stay.
+// Updates the part of a page that changes and leaves the rest alone: focus, typed text,
+// open details and the scroll position stay.
 "use strict";
 (() => {
   const live = document.querySelector("#live[data-live]");
   const offline = document.getElementById("offline");
   let events = null, again = null, fetching = false, missed = false;
 
-  // keyOf is by what an element is known again. Not node.id: a field with the name "id"
-  // would hide it from us.
+  // keyOf identifies an element. Not node.id: a field with the name "id" would shadow it.
   const keyOf = (node) => node.nodeType === Node.ELEMENT_NODE ? node.getAttribute("id") || node.getAttribute("data-key") || "" : "";
   const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
@@ -27,7 +26,7 @@
       return;
     }
     if (from.hasAttribute("data-keep") && to.hasAttribute("data-keep") || from.isEqualNode(to)) return;
-    if (from.hasAttribute("data-refused")) return; // what is wrong is to be read, and it does not stand in the fresh page
+    if (from.hasAttribute("data-refused")) return; // the error must stay readable; the fresh page does not have it
     morphAttributes(from, to);
     morphChildren(from, to);
     if (from.hasAttribute("data-copy")) arm(from);
@@ -39,7 +38,7 @@
     let at = from.firstChild;
     for (const next of [...to.childNodes]) {
       const key = keyOf(next);
-      // What has gone makes room, so that what stays need not move: a move costs the focus.
+      // Remove first what has gone, so that the rest need not move: a move loses the focus.
       while (at && keyOf(at) && !wanted.has(keyOf(at))) at = drop(at);
       while (at && known.has(key) && !keyOf(at)) at = drop(at);
       if (at && alike(at, next)) {
@@ -85,7 +84,7 @@
     }
   }
 
-  // A hidden page listens to nothing: browsers allow few connections to one host.
+  // A hidden page does not listen: browsers allow few connections to one host.
   function listen() {
     clearTimeout(again);
     if (events) events.close();
@@ -99,7 +98,7 @@
     };
   }
 
-  // arm brings a button to life that copies the text of an element.
+  // arm activates a button that copies the text of an element.
   function arm(button) {
     if (!navigator.clipboard) return;
     button.hidden = false;
@@ -120,7 +119,7 @@
   }
 
   enhance(document);
-  // What the server found wrong comes first for everybody.
+  // Focus the first field that the server refused.
   const wrong = document.querySelector("[aria-invalid=true]");
   if (wrong) wrong.focus();
   if (live) {

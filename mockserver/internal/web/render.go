@@ -21,16 +21,16 @@ type Page struct {
 	Title string
 	// Data is the page's own view model.
 	Data any
-	// Live follows the changes of the server.
+	// Live makes the page follow the changes of the server.
 	Live bool
 	// Reload is after how many seconds a browser without scripts loads the page again; 0: never.
 	Reload int
-	// Section is for the navigation to mark where the visitor is.
+	// Section is the entry of the navigation that is marked as current.
 	Section string
-	// Flash is told once, above everything.
+	// Flash is shown once, above everything else.
 	Flash *Flash
-	// At is the address of the page where the request had another one, as with a form that
-	// was refused. Default: that of the request.
+	// At is the address of the page if it differs from that of the request, as after a
+	// refused form. Default: that of the request.
 	At string
 	// Wide is for pages with large tables.
 	Wide bool
@@ -38,7 +38,7 @@ type Page struct {
 	Icons bool
 }
 
-// Flash tells what became of the form that the visitor has sent.
+// Flash is the result of the form that the visitor sent.
 type Flash struct {
 	Failed bool
 	Text   string
@@ -49,15 +49,15 @@ type View struct {
 	Page
 	Lang  Lang
 	Langs []langLink
-	// Self is the path and the query of the page, for a link that loads it again.
+	// Self is the path and query of the page, for links and forms that load it again.
 	Self string
 }
 
-// IsFragment reports whether the request is for the part alone that changes.
+// IsFragment reports whether the request is only for the part that changes.
 func IsFragment(r *http.Request) bool { return r.Header.Get(fragmentHeader) != "" }
 
-// Render answers with a page in the language. The error says what is wrong with the
-// page's template; then nothing was sent.
+// Render sends a page in the language. An error comes from the page's template; then
+// nothing was sent.
 func Render(w http.ResponseWriter, r *http.Request, lang Lang, p Page) error {
 	parsed, err := pages()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Wait is how long it is until something that the server's clock brings.
+// Wait is the time until an event of the server's clock.
 type Wait struct {
 	Due  time.Time
 	Left time.Duration
@@ -46,11 +46,10 @@ func wait(lang Lang) func(Wait) template.HTML {
 	}
 }
 
-// korea is the time by which those live who pay. It has no summer time.
+// korea is the time zone of the customers. It has no daylight saving time.
 var korea = time.FixedZone("KST", 9*60*60)
 
-// local is a time for customers, by the clock on their wall, and in its attribute for
-// programs. Nothing is shown for the zero time.
+// local is a time for customers in their time zone and, in its attribute, for programs. Nothing is shown for the zero time.
 func local(lang Lang) func(time.Time) template.HTML {
 	return func(t time.Time) template.HTML {
 		if t.IsZero() {
@@ -64,8 +63,8 @@ func local(lang Lang) func(time.Time) template.HTML {
 	}
 }
 
-// running is a time of the server's clock, which tick.js lets run on at the rate: seconds
-// of that clock in one of real time, 0 for one that stands still.
+// running is the time of the server's clock, which tick.js advances at the rate: seconds
+// of that clock in one of real time, 0 for one that does not run.
 func running(t time.Time, rate float64) template.HTML {
 	t = t.UTC()
 	html := `<time class="running" datetime="` + t.Format(time.RFC3339) + `" data-clock="` + strconv.FormatInt(t.UnixMilli(), 10) +

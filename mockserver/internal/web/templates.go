@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// pages are the parsed pages by language and name. They are parsed when the first one
-// is looked at, so that a server that shows none pays nothing.
+// pages are the parsed pages by language and name. They are parsed at the first request, so
+// that a server without visitors pays nothing.
 var pages = sync.OnceValues(parseAll)
 
 type pageKey struct {
@@ -49,7 +49,7 @@ func functions(lang Lang) template.FuncMap {
 	return template.FuncMap{
 		"t":        templateText(lang),
 		"money":    func(amount int64) string { return Money(lang, amount) },
-		"number":   Number,
+		"number":   number,
 		"when":     when,
 		"local":    local(lang),
 		"running":  running,
@@ -66,7 +66,7 @@ func functions(lang Lang) template.FuncMap {
 	}
 }
 
-// dict makes a map of names and values in turn.
+// dict makes a map of alternating names and values.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, errors.New("web: dict takes names and values in turn")

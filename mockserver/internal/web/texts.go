@@ -8,8 +8,8 @@ import (
 // text is one text in every language. Verbs are those of fmt.Sprintf.
 type text struct{ ko, en string }
 
-// texts are all texts of all pages, by key: what comes before the first dot is the
-// page. A test wants every text in every language.
+// texts are the texts of all pages by key; the part before the first dot is the page. A
+// test checks that every text is there in every language.
 var texts = join(commonTexts, checkoutTexts, storeTexts, dashTexts, openapiTexts)
 
 func join(tables ...map[string]text) map[string]text {
@@ -25,24 +25,27 @@ func join(tables ...map[string]text) map[string]text {
 	return all
 }
 
-// Text is the text of a key in a language. A key that does not exist comes back as it
-// is, which a test finds.
+// Text is the text of a key in a language. An unknown key comes back as it is, and a test
+// finds it.
 func Text(lang Lang, key string, args ...any) string {
 	found, ok := texts[key]
 	if !ok {
 		return key
 	}
-	format := found.en
-	if lang == Korean {
-		format = found.ko
-	}
 	if len(args) == 0 {
-		return format
+		return found.in(lang)
 	}
-	return fmt.Sprintf(format, args...)
+	return fmt.Sprintf(found.in(lang), args...)
 }
 
-// templateText is Text for templates, where a key that does not exist is an error.
+func (t text) in(lang Lang) string {
+	if lang == Korean {
+		return t.ko
+	}
+	return t.en
+}
+
+// templateText is Text for templates, where an unknown key is an error.
 func templateText(lang Lang) func(string, ...any) (string, error) {
 	return func(key string, args ...any) (string, error) {
 		if _, ok := texts[key]; !ok {

@@ -47,7 +47,7 @@ var checkoutTexts = map[string]text{
 	"checkout.payer.hint":      {"돈을 보낼 통장의 예금주 이름을 그대로 적어 주세요.", "The name on the bank account that you pay from."},
 	"checkout.payer.missing":   {"입금자명을 입력해 주세요.", "Enter the name of the payer."},
 	"checkout.payer.long":      {"입금자명은 %s자까지 입력할 수 있습니다.", "Use at most %s characters."},
-	"checkout.payer.invalid":   {"입금자명에 사용할 수 없는 문자가 있습니다.", "The name holds characters that no bank shows. Leave them out."},
+	"checkout.payer.invalid":   {"입금자명에 사용할 수 없는 문자가 있습니다.", "The name contains characters that banks do not use. Leave them out."},
 	"checkout.amount.label":    {"입금할 금액", "Amount"},
 	"checkout.amount.hint":     {"원 단위 숫자로 적어 주세요. 예: 10000", "In won, as in 10000."},
 	"checkout.amount.missing":  {"입금할 금액을 입력해 주세요.", "Enter the amount that you will pay."},

@@ -2,9 +2,11 @@ package web
 
 import (
 	"io/fs"
+	"maps"
 	"net/http/httptest"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"text/template/parse"
@@ -13,12 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTexts: every text stands in every language, with the same verbs.
+// TestTexts: every text exists in every language, with the same verbs.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	verbs := regexp.MustCompile(`%[a-z]`)
-	require.Greater(t, len(texts), 80)
-	for key, text := range texts {
+	all := maps.Clone(texts)
+	for _, why := range dashWhys {
+		all[why.messages[0]] = why.text
+	}
+	for _, said := range slices.Concat(append(slices.Collect(maps.Values(eventSayings)), sayings)...) {
+		all[said.pattern.String()] = said.text
+		assert.Len(t, verbs.FindAllString(said.en, -1), said.pattern.NumSubexp(), said.pattern)
+	}
+	require.Greater(t, len(all), 300)
+	for key, text := range all {
 		assert.NotEmpty(t, strings.TrimSpace(text.ko), "%s has no Korean", key)
 		assert.NotEmpty(t, strings.TrimSpace(text.en), "%s has no English", key)
 		assert.Equal(t, verbs.FindAllString(text.en, -1), verbs.FindAllString(text.ko, -1), "%s: other verbs", key)
@@ -30,7 +40,7 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, len(Langs), kind.NumField(), "a language without texts")
 }
 
-// TestNoTextInTemplates: what people read comes from the texts, with keys that exist.
+// TestNoTextInTemplates: all words in templates come from the texts, with known keys.
 func TestNoTextInTemplates(t *testing.T) {
 	t.Parallel()
 	tag := regexp.MustCompile(`(?s)<[^>]*>`)
@@ -129,7 +139,7 @@ func TestFlash(t *testing.T) {
 		r.AddCookie(w.Result().Cookies()[0])
 		again := httptest.NewRecorder()
 		assert.Equal(t, &want, TakeFlash(again, r))
-		assert.Equal(t, -1, again.Result().Cookies()[0].MaxAge, "it is told once")
+		assert.Equal(t, -1, again.Result().Cookies()[0].MaxAge, "it is shown once")
 	}
 	r := httptest.NewRequest("GET", "/", nil)
 	assert.Nil(t, TakeFlash(httptest.NewRecorder(), r))
