@@ -11,48 +11,53 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver/internal/web"
 )
 
-// Where the OpenAPI document of the service lies, and the page that shows it.
+// The paths of the OpenAPI documents, and of the page that shows the service's.
 const (
-	openapiFile = "/openapi.yaml"
-	openapiPage = "/openapi"
+	openapiFile    = "/openapi.yaml"
+	openapiPage    = "/openapi"
+	openapiControl = controlRoot + openapiFile
 )
 
-// openapiDocument describes the endpoints and the webhook in the default dialect. It is
-// written by hand; a test holds the traffic of the server against it.
-//
-//go:embed openapi.yaml
-var openapiDocument string
+// The documents describe the endpoints with the webhook in the default dialect, and the
+// control API. They are written by hand; tests compare the traffic of the server to them.
+var (
+	//go:embed openapi.yaml
+	openapiDocument string
+	//go:embed openapi_control.yaml
+	openapiControlDocument string
+)
 
 func openapiRoutes() []pageRoute {
 	return []pageRoute{
-		{http.MethodGet, openapiFile, (*visit).openapiFile},
+		{http.MethodGet, openapiFile, func(v *visit) { v.openapiFile(openapiDocument) }},
+		{http.MethodGet, openapiControl, func(v *visit) { v.openapiFile(openapiControlDocument) }},
 		{http.MethodGet, openapiPage, (*visit).openapi},
 	}
 }
 
-// openapiFile answers with the document itself.
-func (v *visit) openapiFile() {
+// openapiFile answers with a document itself.
+func (v *visit) openapiFile(document string) {
 	h := v.w.Header()
 	web.Secure(h)
 	h.Set("Content-Type", "application/yaml")
-	http.ServeContent(v.w, v.Request, "", time.Time{}, strings.NewReader(openapiDocument))
+	http.ServeContent(v.w, v.Request, "", time.Time{}, strings.NewReader(document))
 }
 
-// openapi shows the document to people.
+// openapi shows the document of the service to people.
 func (v *visit) openapi() {
-	data := web.OpenAPI{File: openapiFile, Groups: openapiGroups()}
+	data := web.OpenAPI{File: openapiFile, Control: openapiControl, Groups: openapiGroups()}
 	v.show(web.Page{Name: "openapi", Title: v.t("openapi.title"), Data: data, Wide: true})
 }
 
-// openapiGroups is the document as the page has it.
+// openapiGroups is the document in parts for the page.
 var openapiGroups = sync.OnceValue(func() []web.OpenAPIGroup { return groupOpenAPI(openapiDocument) })
 
-// openapiDepth is how far the names of the parts of a group are indented in the document.
+// openapiDepth is the indentation of the names of the parts of a group.
 var openapiDepth = map[string]int{"paths": 2, "webhooks": 2, "components": 4}
 
-// groupOpenAPI cuts a document into what a reader looks for: each path, each webhook,
-// each component, and all that comes before them. It goes by the indentation, two spaces
-// a level. Only the names above the parts, as in "paths:", are in none.
+// groupOpenAPI splits a document into each path, each webhook, each component, and the
+// introduction before them. It relies on an indentation of two spaces a level. Only the
+// names above the parts, as in "paths:", are in no part.
 func groupOpenAPI(document string) []web.OpenAPIGroup {
 	groups, depth := []web.OpenAPIGroup{{Key: "about"}}, 0
 	for line := range strings.Lines(document) {
@@ -78,7 +83,7 @@ func groupOpenAPI(document string) []web.OpenAPIGroup {
 	return groups
 }
 
-// openapiName is the name on a line that holds nothing else, and its indentation.
+// openapiName is the name on a line without anything else, and its indentation.
 func openapiName(line string) (name string, indent int) {
 	name, ok := strings.CutSuffix(strings.TrimRight(line, "\n"), ":")
 	bare := strings.TrimLeft(name, " ")
@@ -94,8 +99,8 @@ var (
 	notInID        = regexp.MustCompile(`[^A-Za-z0-9]+`)
 )
 
-// finishOpenAPIPart fills in what follows from the text: the method of a path belongs to
-// its name.
+// finishOpenAPIPart fills in the fields that follow from the text; the method of a path
+// belongs to its name.
 func finishOpenAPIPart(p *web.OpenAPIPart) {
 	if method := openapiMethod.FindStringSubmatch(p.Text); method != nil {
 		p.Name = strings.ToUpper(method[1]) + " " + p.Name

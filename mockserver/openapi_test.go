@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,36 +22,48 @@ import (
 
 const openapiWebhook = "paymentInProgress"
 
-var openapiDocument = sync.OnceValues(parseOpenAPI)
+var (
+	openapiDocument = sync.OnceValues(parseOpenAPI)
+	openapiControl  = sync.OnceValues(func() (*openapitest.Document, error) { return parseFile("openapi_control.yaml") })
+)
 
-func parseOpenAPI() (*openapitest.Document, error) {
-	raw, err := os.ReadFile("openapi.yaml")
+func parseOpenAPI() (*openapitest.Document, error) { return parseFile("openapi.yaml") }
+
+func parseFile(name string) (*openapitest.Document, error) {
+	raw, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
 	return openapitest.Parse(raw)
 }
 
-// described holds what the server is asked against the OpenAPI document, where that
-// describes it: the endpoints of the service in the default dialect and without faults.
+// described compares what passes to the OpenAPI document that describes it: the control
+// API, or the endpoints of the service in the default dialect and without faults.
 func described(t *testing.T, s *mockserver.Server, path string) http.RoundTripper {
 	t.Helper()
-	for _, beside := range []string{"/_mock", "/_page", "/pay", "/store", "/openapi", "/openapi.yaml"} {
-		if path == beside || strings.HasPrefix(path, beside+"/") {
-			return s.Transport()
-		}
-	}
-	if f := s.Faults(); len(f.Rules) > 0 || f.Rate > 0 {
+	parse := openapiDocument
+	if strings.HasPrefix(path, "/_mock/") && !strings.HasPrefix(path, "/_mock/ui/") {
+		parse = openapiControl
+	} else if !plainService(s, path) {
 		return s.Transport()
 	}
-	for _, app := range s.Applications() {
-		if app.Dialect != (mockserver.Dialect{}) {
-			return s.Transport()
-		}
-	}
-	doc, err := openapiDocument()
+	doc, err := parse()
 	require.NoError(t, err)
 	return doc.Transport(t, s.Transport())
+}
+
+// plainService reports whether a path is one of the service, in the default dialect and
+// without faults.
+func plainService(s *mockserver.Server, path string) bool {
+	for _, page := range []string{"/_mock", "/_page", "/pay", "/store", "/openapi", "/openapi.yaml"} {
+		if path == page || strings.HasPrefix(path, page+"/") {
+			return false
+		}
+	}
+	f := s.Faults()
+	return len(f.Rules) == 0 && f.Rate == 0 && !slices.ContainsFunc(s.Applications(), func(a mockserver.Application) bool {
+		return a.Dialect != (mockserver.Dialect{})
+	})
 }
 
 // describedHook is described for the webhooks that next sends.
@@ -89,7 +102,7 @@ func (a apiAsker) ask(s *mockserver.Server, method, target string, body io.Reade
 	return rec.Body.String()
 }
 
-// want asks for an error.
+// want sends a request and checks that the answer is the error.
 func (a apiAsker) want(code mockserver.Code, s *mockserver.Server, method, target, body string) {
 	a.t.Helper()
 	wantError(a.t, code, a.ask(s, method, target, strings.NewReader(body)))

@@ -22,7 +22,7 @@ var refusals = []string{"INVALID_JSON", "INVALID_PARAMETER", "BODY_TOO_LARGE"}
 
 // check returns what is wrong with an exchange.
 func (d *Document) check(e *exchange) []error {
-	op := d.paths[e.url.Path][e.method]
+	op := d.methods(e.url.Path)[e.method]
 	if op == nil {
 		return d.checkStranger(e)
 	}
@@ -40,7 +40,7 @@ func (d *Document) check(e *exchange) []error {
 	switch refused := slices.Contains(refusals, code); {
 	case forbidden != nil && !refused:
 		list = append(list, fmt.Errorf("the document forbids this request, and it was not refused: %w", forbidden))
-	case forbidden == nil && code == "INVALID_PARAMETER" && !inexpressible(e.body, e.answer):
+	case forbidden == nil && code == "INVALID_PARAMETER" && !op.statuses() && !inexpressible(e.body, e.answer):
 		list = append(list, errors.New("the document allows this request, and it was refused"))
 	}
 	if code == "" {
@@ -52,7 +52,7 @@ func (d *Document) check(e *exchange) []error {
 
 // checkUnread is check for a request whose body breaks off: only the answer counts.
 func (d *Document) checkUnread(e *exchange) []error {
-	op := d.paths[e.url.Path][e.method]
+	op := d.methods(e.url.Path)[e.method]
 	if op == nil {
 		return d.checkStranger(e)
 	}
@@ -84,16 +84,19 @@ func (o *operation) checkWebhook(e *exchange) []error {
 
 // checkStranger is check for what the document does not have.
 func (d *Document) checkStranger(e *exchange) []error {
-	want := "NOT_FOUND"
-	if d.paths[e.url.Path] != nil {
-		want = "METHOD_NOT_ALLOWED"
+	want, status := "NOT_FOUND", http.StatusNotFound
+	if d.methods(e.url.Path) != nil {
+		want, status = "METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed
+	}
+	if !d.statuses {
+		status = http.StatusOK
 	}
 	code, err := checkAnswer(d.failure, e.answerHeader, e.answer)
 	switch {
 	case err != nil:
 		return []error{fmt.Errorf("the answer: %w", err)}
-	case e.status != http.StatusOK:
-		return []error{fmt.Errorf("the answer: HTTP status %d, not 200", e.status)}
+	case e.status != status:
+		return []error{fmt.Errorf("the answer: HTTP status %d, not %d", e.status, status)}
 	case code != want && code != "BODY_TOO_LARGE" && code != "INVALID_JSON":
 		return []error{fmt.Errorf("the document does not have this request, and it was answered with %q, not %s", code, want)}
 	}

@@ -11,7 +11,9 @@
 //     document itself leaves objects open, for the sake of clients.
 //   - A request that the document forbids is refused with INVALID_JSON,
 //     INVALID_PARAMETER or BODY_TOO_LARGE, and a request that it allows is not refused
-//     with INVALID_PARAMETER. What no schema can say is let pass: see inexpressible.
+//     with INVALID_PARAMETER. What no schema can say is let pass: see inexpressible. Where
+//     errors have HTTP statuses of their own, as on the control API, what is allowed
+//     depends on the state of payments, and is not checked.
 //   - A path that the document does not have is answered with NOT_FOUND, a method that it
 //     does not have with METHOD_NOT_ALLOWED.
 //

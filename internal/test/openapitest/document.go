@@ -19,6 +19,7 @@ type Document struct {
 	paths    map[string]map[string]*operation // by path and method
 	webhooks map[string]*operation
 	failure  *jsonschema.Schema // components.schemas.Error
+	statuses bool               // errors have an HTTP status of their own
 
 	mu   sync.Mutex
 	seen map[string]bool // "operationId outcome"
@@ -42,7 +43,9 @@ func Parse(raw []byte) (*Document, error) {
 	for path, item := range spec.Paths.Map() {
 		d.paths[path] = map[string]*operation{}
 		for method, op := range item.Operations() {
-			d.paths[path][method] = c.operation(op, "/paths/"+escape(path)+"/"+strings.ToLower(method))
+			described := c.operation(op, "/paths/"+escape(path)+"/"+strings.ToLower(method))
+			d.paths[path][method] = described
+			d.statuses = d.statuses || described.statuses()
 		}
 	}
 	for name, item := range spec.Webhooks {
@@ -65,6 +68,23 @@ func (d *Document) Operations() []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// methods are the operations of a path, which may have parts in braces: nil without any.
+func (d *Document) methods(path string) map[string]*operation {
+	if methods := d.paths[path]; methods != nil {
+		return methods
+	}
+	parts := strings.Split(path, "/")
+	for template, methods := range d.paths {
+		wanted := strings.Split(template, "/")
+		if slices.EqualFunc(wanted, parts, func(want, got string) bool {
+			return want == got || strings.HasPrefix(want, "{") && got != ""
+		}) {
+			return methods
+		}
+	}
+	return nil
 }
 
 // Uncovered are the documented outcomes that no exchange has had: "success" and the error

@@ -23,6 +23,7 @@ type operation struct {
 	id         string
 	parameters []parameter
 	body       *jsonschema.Schema // nil if it takes none
+	bodyless   bool               // the body may be left out
 	answers    map[string]*jsonschema.Schema
 	outcomes   []string
 }
@@ -49,17 +50,21 @@ func (c *compiler) operation(op *openapi3.Operation, at string) *operation {
 	}
 	content := "/content/" + escape(mediaType) + "/schema"
 	if op.RequestBody != nil {
-		out.body = c.compile(c.open, at+"/requestBody"+content)
+		out.body, out.bodyless = c.compile(c.open, at+"/requestBody"+content), !op.RequestBody.Value.Required
 	}
 	for status, response := range op.Responses.Map() {
 		out.answers[status] = nil
 		if len(response.Value.Content) > 0 {
-			out.answers[status] = c.compile(c.closed, at+"/responses/"+status+content)
+			own := cmp.Or(strings.TrimPrefix(response.Ref, "#"), at+"/responses/"+status)
+			out.answers[status] = c.compile(c.closed, own+content)
 			out.outcomes = append(out.outcomes, codes(response.Value.Content.Get(mediaType).Schema.Value)...)
 		}
 	}
 	return out
 }
+
+// statuses reports whether an error of the operation has another HTTP status than 200.
+func (o *operation) statuses() bool { return o.answers["default"] != nil }
 
 // codes are the error codes of an answer: the enum of "error" in an allOf.
 func codes(answer *openapi3.Schema) []string {
@@ -79,6 +84,9 @@ func codes(answer *openapi3.Schema) []string {
 // forbids says what the document has against a request, nil if nothing.
 func (o *operation) forbids(query url.Values, header http.Header, body []byte) error {
 	for _, p := range o.parameters {
+		if p.in == "path" {
+			continue // any text
+		}
 		values := query[p.name]
 		if p.in == "header" {
 			values = header.Values(p.name)
@@ -87,7 +95,7 @@ func (o *operation) forbids(query url.Values, header http.Header, body []byte) e
 			return fmt.Errorf("%s parameter %s: %w", p.in, p.name, err)
 		}
 	}
-	if o.body == nil {
+	if o.body == nil || o.bodyless && len(body) == 0 {
 		return nil
 	}
 	value, err := readJSON(body)
