@@ -144,3 +144,15 @@ func ExampleServer_Handler() {
 	// /store/ 200 text/html
 	// /refund 200 application/json
 }
+
+// One server for many tests: each begins afresh.
+func ExampleServer_Reset() {
+	mock, err := mockserver.New(mockserver.Config{})
+	must(err)
+	defer func() { _ = mock.Close() }()
+	must(mock.SaveApplication(mockserver.Application{Token: "test_second"}))
+	must(mock.AddFault(mockserver.Fault{Operation: "next", Kind: "cut"}))
+	must(mock.Reset())
+	fmt.Println(len(mock.Applications()), "application,", len(mock.Faults().Rules), "faults")
+	// Output: 1 application, 0 faults
+}
