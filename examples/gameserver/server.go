@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -155,5 +155,5 @@ func (s *server) joined(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = fmt.Fprintf(w, "{\"units\":%d}\n", n)
+	_ = json.NewEncoder(w).Encode(map[string]int64{"units": n})
 }

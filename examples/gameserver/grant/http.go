@@ -72,11 +72,11 @@ func (h *HTTP) Give(ctx context.Context, d Delivery) (Answer, error) {
 	case err != nil:
 		return "", err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	return read(resp)
 }
 
 func read(resp *http.Response) (Answer, error) {
-	defer func() { _ = resp.Body.Close() }()
 	switch resp.StatusCode {
 	case http.StatusOK:
 	case http.StatusServiceUnavailable:

@@ -53,8 +53,9 @@ const (
 )
 
 func (b *Book) query(ctx context.Context, where string, args ...any) (grants []Grant, err error) {
-	rows, err := b.ledger.Reader.QueryContext(ctx, //nolint:gosec // where is a constant of this package
-		`SELECT grant_key, account, item, state, reason, changed_at FROM grants WHERE `+where, args...)
+	const columns = `grant_key, account, item, state, reason, changed_at`
+	statement := `SELECT ` + columns + ` FROM grants WHERE ` + where //nolint:gosec // where is a constant of this package
+	rows, err := b.ledger.Reader.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("grant: reading the book: %w", err)
 	}
