@@ -45,7 +45,7 @@ func TestLayersHold(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]struct{ against, methods int }{
 		"inbox":      {30, 40},
-		"mockserver": {40, 145},
+		"mockserver": {40, 60},
 	} {
 		text, err := lists.ReadFile(name + ".layers")
 		require.NoError(t, err)
