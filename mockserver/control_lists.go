@@ -94,7 +94,7 @@ func (c control) listAttempts(r *call) (any, *Error) {
 	if limit == 0 {
 		limit = maxListed
 	}
-	return listed("attempts", c.attempts(int(limit)), 0), problem //nolint:gosec // at most maxListed
+	return listed("attempts", c.attempts(int(limit)), 0), problem
 }
 
 // listApplications answers the applications without their tokens.

@@ -26,7 +26,7 @@ type part struct {
 
 // from is the index of the newest entry among n that the part may return, plus one.
 func (p *part) from(n int) int {
-	if p.before == 0 || p.before > uint64(n) {
+	if p.before == 0 || p.before > uint64(n) { //nolint:gosec // lengths are not negative
 		return n
 	}
 	return int(p.before) - 1 //nolint:gosec // at most n
@@ -349,7 +349,7 @@ func (c control) requests(q part) (list []requestView, cursor uint64) {
 	l.mu.Unlock()
 	list = make([]requestView, len(entries))
 	for i, e := range entries {
-		list[i] = viewRequest(l.show(e), number-uint64(i)) //nolint:gosec // a place
+		list[i] = viewRequest(l.show(e), number-uint64(i))
 	}
 	if n := len(list); n > 0 && list[n-1].Number > oldest {
 		cursor = list[n-1].Number
