@@ -10,7 +10,7 @@ import (
 // machine after a failover. A payment accepted before that is due only when the clock has caught up,
 // perhaps an hour later. So each row stores how long its wait was (payments.wait), and a wait that
 // begins in the future is moved back. Claims check leases themselves, the longest wait of a hint
-// follows from its tries, and the heartbeat of a poller is set to now.
+// follows from its tries, and the heartbeat of a poller is set to now. See DESIGN I-18.
 
 const (
 	clockEvery = 5 * time.Second

@@ -15,7 +15,7 @@ import (
 // All inboxes of one pool share it; see reservation.
 //
 // It never sets anything for its session: behind a pooler the next transaction of the session may be
-// another program's. Settings are made per transaction; see begin.
+// another program's. Settings are made per transaction; see begin. See DESIGN I-08.
 type dedicatedConn struct {
 	db      *sql.DB
 	turn    chan struct{} // a mutex for the fields below that ctx can give up on
@@ -41,6 +41,7 @@ const idleLimit = "5s"
 // cached while the tables are small reads them from end to end until something makes the server plan
 // again, and the rate was measured to fall to a fifteenth. lock_timeout: a row that was free in the
 // statement's snapshot may be locked by a handler by now; looking again is better than waiting for it.
+// See DESIGN I-12.
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; " +
 
 	"SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; " +
@@ -177,7 +178,7 @@ const intakeLanes = 2
 // take the last one: one for each lane, one for claims, one for lookups.
 const postgresConnections = intakeLanes + 2
 
-// reservation holds the connections that all inboxes on one pool share.
+// reservation holds the connections that all inboxes on one pool share. See DESIGN I-07.
 type reservation struct {
 	intake [intakeLanes]*dedicatedConn
 	work   *dedicatedConn

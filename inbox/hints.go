@@ -19,7 +19,7 @@ import (
 // A confirm may complete a payment that nobody names again. So an id is unresolved from before its
 // confirm until the service rejects it, and no unresolved id is ever evicted: when there are
 // Config.MaxHints of them, new ids are turned away before they are confirmed. The service re-sends
-// their webhooks for 75 hours. Of the rejected ids, the oldest are evicted.
+// their webhooks for 75 hours. Of the rejected ids, the oldest are evicted. See DESIGN I-38.
 const (
 	sqlCountHints = `SELECT count(*) FROM {p}payments WHERE stage < {ready} AND own = 0`
 	// An id that the ledger already has is not new.

@@ -154,7 +154,7 @@ var ErrClosed = errors.New("inbox: it is closed")
 
 // group is a group commit without a timer: while one batch commits, the next one gathers. A timer was
 // measured to halve the rate at 8 callers and to gain nothing at 64. Its goroutine runs only while
-// values wait.
+// values wait. See DESIGN I-02.
 type group[T any] struct {
 	commit func([]T) error
 	max    int

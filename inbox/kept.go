@@ -14,6 +14,7 @@ import (
 // kept holds confirmed records that could not be stored. A confirm completes the payment, and the
 // service does not name it again: after a second of downtime the record must not wait for the next
 // reconciliation. Run, and any caller that finds the store working again, offer these records again.
+// See DESIGN I-39.
 type kept struct {
 	mu      sync.Mutex
 	records map[keptKey]op

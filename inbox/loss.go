@@ -51,6 +51,7 @@ func (b *Inbox) SettleLoss(ctx context.Context, id string, by Decision) error {
 // even later can only complete a payment that is paid later. Later reconciliations confirm that one
 // while it is younger than Config.OutstandingFor; after that, only the proof of another loss does. With
 // Config.ReconcileEvery < 0 they run only at the start, after a possible loss and after an outage.
+// See DESIGN I-35.
 
 // proof is what a reconciliation finds out about the losses that came before it.
 type proof struct {

@@ -21,6 +21,7 @@ import (
 // queue thus costs no sync, and a drain only those of the payments. The price: after an unclean end
 // nobody knows whether a poll was in progress, so every unclean end is reported as a possible loss. A
 // line for each poll would be exact, but cost a sync every 3 to 5 seconds in every idle shop.
+// See DESIGN I-28.
 //
 // pollLedger is the inbox as a poller.Ledger.
 type pollLedger struct {

@@ -123,7 +123,7 @@ func (b *core) lastReport(ctx context.Context) (Report, error) {
 // Two parts, because there is an index by age for each: unpaid payments pile up without end. Payments
 // that were never confirmed come first, the youngest before the others, since those are likely paid;
 // then those with the oldest response. So a reconciliation continues where an interrupted one stopped,
-// and a process that is restarted again and again still reaches the old ones.
+// and a process that is restarted again and again still reaches the old ones. See DESIGN I-41.
 const sqlOutstanding = `SELECT payment_id, attempt, tries, stage FROM (
 		SELECT payment_id, attempt, tries, stage, first_seen, asked_at FROM {p}payments WHERE stage = {expected} AND own = 1 AND first_seen > {now} - ?1
 		UNION ALL SELECT payment_id, attempt, tries, stage, first_seen, asked_at FROM {p}payments

@@ -13,7 +13,7 @@ const retentionBatch = 1000
 // Retention stores its position among the receipts as one number in the ledger. Receipts are almost in
 // the order of time: a first record may get its receipt late, with its own time. So retention stops at
 // the first one that is too young; skipping it would keep its body for ever. An index of the remaining
-// bodies would slow down every acceptance.
+// bodies would slow down every acceptance. See DESIGN I-20.
 const (
 	nextReceipts   = `WITH next AS (SELECT receipt_id, at FROM {p}receipts WHERE receipt_id > ?1 ORDER BY receipt_id LIMIT ?3) `
 	sqlOldReceipts = nextReceipts + `SELECT coalesce(max(receipt_id), 0), count(*) FROM next

@@ -103,7 +103,7 @@ func (l *lookup) state() webhook.State {
 // stateCache has the states that the ledger returned last, so that webhooks of ids that came
 // recently, above all repeats, cost no query. It may be out of date in one direction only: a
 // handled payment stays handled, and an expected one may be handled by another process by now,
-// which costs one more confirm.
+// which costs one more confirm. See DESIGN I-14.
 type stateCache struct {
 	mu       sync.Mutex
 	new, old map[uuid.UUID]known
