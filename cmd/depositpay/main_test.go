@@ -51,7 +51,7 @@ func TestExitCodes(t *testing.T) {
 		{"mock --token=", exitUsage, "--token: is empty"},
 		{"mock --status-name CREATED", exitUsage, "--status-name"},
 		{"mock --status-name CREATED=A --status-name CREATED=B", exitUsage, "at most once"},
-		{"mock --status-name COMPLETE=DONE", exitUsage, "--status-name: \"COMPLETE\" cannot be spelled otherwise"},
+		{"mock --status-name COMPLETE=DONE", exitUsage, "--status-name: \"COMPLETE\" cannot be renamed"},
 		{"mock --faults /no/such/file", exitUsage, "--faults: /no/such/file: open"},
 		{"mock --faults main.go", exitUsage, "--faults: main.go: invalid character"},
 		{"mock --no-such-flag", exitUsage, "no-such-flag"},

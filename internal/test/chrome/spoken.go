@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
+	"github.com/mailru/easyjson"
 )
 
 // Spoken is something that a screen reader announces.
@@ -18,30 +20,37 @@ var announced = []string{
 	"checkbox", "DisclosureTriangle", "status", "alert",
 }
 
+// tree is the part of the browser's accessibility tree that is read here. cdproto's own types reject what
+// a newer browser than theirs says.
+type tree struct {
+	Nodes []struct {
+		Ignored    bool
+		Role, Name struct{ Value any }
+	}
+}
+
 // Spoken is what a screen reader finds on the page, in its order: the landmarks, the
 // headings and all that can be acted on, from the browser's own accessibility tree.
 func (p *Page) Spoken() []Spoken {
 	p.t.Helper()
 	var list []Spoken
 	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		nodes, err := accessibility.GetFullAXTree().Do(ctx)
-		if err != nil {
+		var answer easyjson.RawMessage
+		if err := cdp.Execute(ctx, accessibility.CommandGetFullAXTree, nil, &answer); err != nil {
 			return err
 		}
-		for _, node := range nodes {
-			if said := (Spoken{Role: spokenText(node.Role), Name: spokenText(node.Name)}); !node.Ignored && slices.Contains(announced, said.Role) {
-				list = append(list, said)
+		var found tree
+		if err := json.Unmarshal(answer, &found); err != nil {
+			return err
+		}
+		for _, node := range found.Nodes {
+			role, _ := node.Role.Value.(string)
+			name, _ := node.Name.Value.(string) // what is no text has no name
+			if !node.Ignored && slices.Contains(announced, role) {
+				list = append(list, Spoken{Role: role, Name: name})
 			}
 		}
 		return nil
 	}))
 	return list
-}
-
-func spokenText(v *accessibility.Value) string {
-	var text string
-	if v != nil {
-		_ = json.Unmarshal(v.Value, &text) // what is no text has no name
-	}
-	return text
 }
