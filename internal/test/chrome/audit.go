@@ -1,6 +1,9 @@
 package chrome
 
-import _ "embed"
+import (
+	_ "embed"
+	"strings"
+)
 
 //go:embed audit.js
 var auditScript string
@@ -12,7 +15,10 @@ var auditScript string
 func (p *Page) Audit() {
 	p.t.Helper()
 	var found []string
-	p.Eval(auditScript, &found)
+	for found == nil { // a page without scripts may be loading again, and has no style sheet yet
+		p.Wait(loaded)
+		p.Eval(loaded+" ? "+strings.TrimRight(auditScript, ";\n")+" : null", &found)
+	}
 	for _, trouble := range found {
 		p.t.Errorf("chrome: %s: %s", p.URL(), trouble)
 	}
