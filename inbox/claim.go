@@ -119,7 +119,7 @@ func (b *dispatcher) fenced(ctx context.Context, c *claim, outcome Outcome, reas
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, b.d.sql(sqlRun), c.id, c.attempt, outcome, storable(reason)); err != nil {
+	if _, err := tx.ExecContext(ctx, b.d.sql(sqlRun), c.id, c.attempt, string(outcome), storable(reason)); err != nil {
 		return err
 	}
 	if outcome == OutcomeReview {
@@ -158,7 +158,7 @@ func (b *dispatcher) reviseRecord(ctx context.Context, tx *sql.Tx, c *claim) err
 	if _, err := tx.ExecContext(ctx, b.d.sql(sqlKeepFirst), c.id); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, b.d.sql(sqlPromote), c.id, channel, body, identifierKey(p.Identifier))
+	_, err = tx.ExecContext(ctx, b.d.sql(sqlPromote), c.id, int(channel), body, identifierKey(p.Identifier))
 	return err
 }
 
@@ -168,7 +168,7 @@ func (b *dispatcher) setAside(ctx context.Context, c *claim, stage Stage, reason
 	if stage == StageDead {
 		outcome = OutcomeDead
 	}
-	return b.fenced(ctx, c, outcome, reason, sqlSetAside, stage)
+	return b.fenced(ctx, c, outcome, reason, sqlSetAside, int(stage))
 }
 
 // reschedule runs a claimed payment again after wait µs. If uncounted, this attempt does not count.

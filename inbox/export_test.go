@@ -215,7 +215,7 @@ func AcceptGroup(b *Inbox, no, poll string, p payments.Payment) error {
 	if err != nil {
 		return err
 	}
-	return b.intake.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: bits(ChannelPoll), Body: "{}"}, record})
+	return b.intake.commit(0, []op{{Kind: opNo, ID: no}, {Kind: opRaw, ID: poll, Channel: int(ChannelPoll), Body: "{}"}, record})
 }
 
 // Statement is a query with its arguments.

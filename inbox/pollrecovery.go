@@ -233,5 +233,5 @@ func (b *pollLedger) keepUnreadable(ctx context.Context, body string, why error)
 	}
 	b.cfg.Logger.LogAttrs(ctx, slog.LevelError, "depositpay: what a poll returned before a crash cannot be read; it is in review",
 		slog.String("key", key), slog.Any("error", why))
-	return b.put(ctx, op{Kind: opReview, ID: key, Channel: bits(ChannelPoll), Body: body, Reason: ReasonUnreadable})
+	return b.put(ctx, op{Kind: opReview, ID: key, Channel: int(ChannelPoll), Body: body, Reason: ReasonUnreadable})
 }

@@ -79,7 +79,7 @@ func (r *pollRun) BeforePoll(ctx context.Context) (context.Context, error) {
 		return nil, err
 	}
 	return payments.WithJournal(ctx, func(ctx context.Context, raw []byte) error {
-		return r.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: bits(ChannelPoll), Body: storable(string(raw))})
+		return r.put(ctx, op{Kind: opRaw, ID: pollKey(id), Channel: int(ChannelPoll), Body: storable(string(raw))})
 	}), nil
 }
 
@@ -185,7 +185,7 @@ func (b *pollLedger) noteLoss(ctx context.Context, id string, lost error) error 
 	reason := storable("ambiguous: " + reasonText(lost))
 	if raw != "" {
 		err := b.put(ctx, op{
-			Kind: opReview, ID: unreadableKey(storable(raw)), Channel: bits(ChannelPoll),
+			Kind: opReview, ID: unreadableKey(storable(raw)), Channel: int(ChannelPoll),
 			Body: storable(raw), Reason: ReasonUnreadable,
 		})
 		switch {

@@ -117,7 +117,7 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		outcome, err = a.record(ctx, x, o)
 	case opReview:
 		outcome = OutcomeReview
-		err = do(sqlInsert, o.ID, StageReview, o.Channel, o.Body, o.Identifier, o.Reason)
+		err = do(sqlInsert, o.ID, int(StageReview), o.Channel, o.Body, o.Identifier, string(o.Reason))
 	case opRaw:
 		outcome = OutcomeRaw
 	case opHint:
@@ -143,7 +143,7 @@ func (a *applier) apply(ctx context.Context, x execer, o op) error {
 		return fmt.Errorf("inbox: an op of kind %q is not known to this version", o.Kind)
 	}
 	if err == nil && outcome != "" {
-		err = do(sqlReceipt, o.ID, o.Channel, outcome, o.Body)
+		err = do(sqlReceipt, o.ID, o.Channel, string(outcome), o.Body)
 	}
 	return err
 }
@@ -188,7 +188,7 @@ func (a *applier) record(ctx context.Context, x execer, o op) (outcome Outcome, 
 	err = x.QueryRowContext(ctx, a.d.sql(sqlHeld), o.ID).Scan(&stage, &held)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		_, err = x.ExecContext(ctx, a.d.sql(sqlInsert), o.ID, StageReady, o.Channel, o.Body, o.Identifier, "")
+		_, err = x.ExecContext(ctx, a.d.sql(sqlInsert), o.ID, int(StageReady), o.Channel, o.Body, o.Identifier, "")
 		return "", err
 	case err != nil:
 		return "", err
@@ -211,7 +211,7 @@ func (a *applier) record(ctx context.Context, x execer, o op) (outcome Outcome, 
 type op struct {
 	Kind       opKind `json:"k"`
 	ID         string `json:"id"` // payment id, or the order's for opOrder
-	Channel    bits   `json:"ch"`
+	Channel    int    `json:"ch"` // a number, as the database has it
 	Identifier string `json:"idf"`
 	Body       string `json:"body"` // the record, or the raw bytes of opRaw
 	Reason     Reason `json:"why"`  // of opReview
@@ -222,9 +222,6 @@ type op struct {
 
 	owed bool // of opRecord: the ledger probably has an expected row for it; not stored
 }
-
-// bits are a Channel as a database and the intake file have it: a number.
-type bits int
 
 type opKind string
 
@@ -245,7 +242,7 @@ const never = int64(1) << 62
 
 func recordOp(p payments.Payment, channel Channel) (op, error) {
 	body, err := p.MarshalJSON() // json.Marshal would validate our own JSON again
-	return op{Kind: opRecord, ID: p.ID.String(), Channel: bits(channel), Identifier: identifierKey(p.Identifier), Body: string(body)}, err
+	return op{Kind: opRecord, ID: p.ID.String(), Channel: int(channel), Identifier: identifierKey(p.Identifier), Body: string(body)}, err
 }
 
 const base64Prefix = "base64:"
