@@ -2,10 +2,13 @@ package poller
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 const (
@@ -91,6 +94,8 @@ func (cfg *Config) validate() error {
 		return errors.New("poller: Config.Ledger: it or Config.Sink is required: it takes the payments")
 	case cfg.Ledger != nil && cfg.Sink != nil:
 		return errors.New("poller: Config.Sink: Config.Ledger is set as well: set one of them")
+	case isLedger(cfg.Sink):
+		return errors.New("poller: Config.Sink: it is a ledger, whose journal a Sink cannot use: set Config.Ledger, to Inbox.Poller() of package inbox")
 	case cfg.IntervalMin < 0:
 		return fmt.Errorf("poller: Config.IntervalMin: %v is negative", cfg.IntervalMin)
 	case cfg.IntervalMax < cfg.IntervalMin:
@@ -106,4 +111,16 @@ func (cfg *Config) validate() error {
 		return fmt.Errorf("poller: Config.ShutdownTimeout: %v is negative", cfg.ShutdownTimeout)
 	}
 	return nil
+}
+
+// isLedger reports whether the Sink is the poller's or the webhook's side of a ledger. As a Sink it would
+// poll without a journal, and a lost response would leave no trace.
+func isLedger(s Sink) bool {
+	switch s.(type) {
+	case Ledger, interface {
+		RecordHint(ctx context.Context, id uuid.UUID) error
+	}:
+		return true
+	}
+	return false
 }

@@ -1,15 +1,44 @@
 package poller_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/depositpay/depositpay-go/poller"
 )
+
+// webhookLedger is what Inbox.Webhook returns, as far as the poller can tell.
+type webhookLedger struct{ poller.Sink }
+
+func (webhookLedger) RecordHint(context.Context, uuid.UUID) error { return nil }
+
+// beginning is a ledger of somebody else's.
+type beginning struct {
+	poller.Sink
+	begin func() poller.Journal
+}
+
+func (b beginning) Begin() poller.Journal { return b.begin() }
+
+// TestLedgerThatDoesNotBegin: nothing is polled without a journal, and the error says so.
+func TestLedgerThatDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	for want, begin := range map[string]func() poller.Journal{
+		"poller: nothing was polled: Ledger.Begin returned no journal":   func() poller.Journal { return nil },
+		"poller: nothing was polled: Ledger.Begin panicked: no database": func() poller.Journal { panic("no database") },
+	} {
+		p, err := poller.New(poller.Config{Client: newSource(t), Ledger: beginning{newSink(t), begin}})
+		require.NoError(t, err)
+		require.EqualError(t, p.Run(t.Context()), want)
+		require.Zero(t, p.Stats().Polls)
+	}
+}
 
 func TestConfigValidation(t *testing.T) {
 	t.Parallel()
@@ -21,6 +50,8 @@ func TestConfigValidation(t *testing.T) {
 		"no client":        {func(c *poller.Config) { c.Client = nil }, "Config.Client: is required"},
 		"no sink":          {func(c *poller.Config) { c.Sink = nil }, "Config.Ledger: it or Config.Sink is required"},
 		"sink and ledger":  {func(c *poller.Config) { c.Ledger = &ledger{} }, "Config.Sink: Config.Ledger is set as well"},
+		"ledger as sink":   {func(c *poller.Config) { c.Sink = &ledger{} }, "Config.Sink: it is a ledger, whose journal a Sink cannot use"},
+		"webhook's ledger": {func(c *poller.Config) { c.Sink = webhookLedger{newSink(t)} }, "Config.Sink: it is a ledger, whose journal a Sink cannot use"},
 		"negative min":     {func(c *poller.Config) { c.IntervalMin = -1 }, "Config.IntervalMin: -1ns is negative"},
 		"negative max":     {func(c *poller.Config) { c.IntervalMax = -1 }, "Config.IntervalMax: -1ns is below IntervalMin, 3s"},
 		"max below min":    {func(c *poller.Config) { c.IntervalMin, c.IntervalMax = 2, 1 }, "Config.IntervalMax: 1ns is below IntervalMin, 2ns"},

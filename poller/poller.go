@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/depositpay/depositpay-go/internal/safecall"
 	"github.com/depositpay/depositpay-go/payments"
 )
 
@@ -61,7 +62,7 @@ func (e *UnhandedError) Unwrap() error { return e.Err }
 // poll is made at once. Run may be called again after it has returned.
 //
 // It returns nil if ctx ended and every payment was handed over. Otherwise the
-// error is, or wraps, ErrRunning (nothing was done), payments.ErrTokenRefused (only with
+// error is, or wraps, ErrRunning or an error of Ledger.Begin (nothing was done), payments.ErrTokenRefused (only with
 // Config.StopOnTokenRefused), and an *UnhandedError with the payments that could not be
 // handed over.
 func (p *Poller) Run(ctx context.Context) error {
@@ -71,7 +72,17 @@ func (p *Poller) Run(ctx context.Context) error {
 	defer p.running.Store(false)
 	r := &run{cfg: &p.cfg, sink: p.cfg.Sink, journal: noJournal{}, counters: &p.counters, refusal: &p.refusal}
 	if p.cfg.Ledger != nil {
-		r.sink, r.journal = p.cfg.Ledger, p.cfg.Ledger.Begin()
+		r.sink = p.cfg.Ledger
+		err := safecall.Do("Ledger.Begin", func() error {
+			r.journal = p.cfg.Ledger.Begin()
+			return nil
+		})
+		if err == nil && r.journal == nil {
+			err = errors.New("Ledger.Begin returned no journal")
+		}
+		if err != nil {
+			return fmt.Errorf("poller: nothing was polled: %w", err)
+		}
 	}
 	err := r.poll(ctx)
 	if err == nil {

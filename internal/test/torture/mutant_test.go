@@ -78,7 +78,7 @@ func (c *shop) channels() (hook webhook.Config, poll poller.Config) {
 			return accept(ctx, p)
 		})
 	case traceless:
-		return hook, poller.Config{Sink: hook.Ledger}
+		return hook, poller.Config{Sink: poller.SinkFunc(hook.Ledger.Accept)}
 	case settler:
 		poll.Ledger = settling{poll.Ledger, c}
 	case mixing: // grants what was bought in the store to somebody
