@@ -185,6 +185,21 @@ func TestReset(t *testing.T) {
 	require.NoError(t, s.SaveApplication(mockserver.Application{Token: "test_one_more"}))
 }
 
+// TestResetStillHidesTokens: the request log redacts the token of an application that a reset has removed,
+// which a client may still send.
+func TestResetStillHidesTokens(t *testing.T) {
+	t.Parallel()
+	const token = "test_removed"
+	s := stopped(t)
+	require.NoError(t, s.SaveApplication(mockserver.Application{Token: token}))
+	require.NoError(t, s.Reset())
+	api(t, s, "POST", "/payments", `{"title":"`+token+`"}`)
+	requests := s.Requests()
+	require.Len(t, requests, 1)
+	require.Contains(t, fmt.Sprintf("%+v", requests), "[REDACTED]")
+	require.NotContains(t, fmt.Sprintf("%+v", requests), token)
+}
+
 // TestResetOneApplication: only the payments, deliveries and products of that application
 // are forgotten.
 func TestResetOneApplication(t *testing.T) {

@@ -40,7 +40,8 @@ func (s *Server) Reset(applications ...string) error {
 		s.phone.forget()
 		s.store.users, s.sender.responses = nil, responses{}
 		s.faults.clear()
-		s.log.clear(s.apps.restore())
+		s.apps.restore()
+		s.log.clear()
 	}
 	s.changes.note()
 	return nil
@@ -101,8 +102,8 @@ func (f *phone) forget() {
 	f.byID, f.seen = map[string]*upload{}, map[repeatKey]*upload{}
 }
 
-// restore makes the applications those of the Config again and returns their tokens.
-func (d *directory) restore() (tokens []string) {
+// restore makes the applications those of the Config again.
+func (d *directory) restore() {
 	apps := d.byToken
 	d.byToken, d.list = map[string]*application{}, nil
 	for _, a := range d.cfg.Applications {
@@ -110,16 +111,15 @@ func (d *directory) restore() (tokens []string) {
 		a.Name = cmp.Or(strings.TrimSpace(a.Name), d.freeName())
 		app := apps[a.Token]
 		app.Application = a
-		d.byToken[a.Token], d.list, tokens = app, append(d.list, app), append(tokens, a.Token)
+		d.byToken[a.Token], d.list = app, append(d.list, app)
+		d.tokens.Know(a.Token)
 	}
 	d.publishDialects()
-	return tokens
 }
 
-// clear empties the log; these are the tokens that it hides from now on.
-func (l *requestLog) clear(tokens []string) {
+// clear empties the log. It still knows every token: a client may go on to use one.
+func (l *requestLog) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ring, l.next = nil, 0
-	l.tokens.Replace(tokens)
 }

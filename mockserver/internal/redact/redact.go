@@ -20,14 +20,18 @@ const redacted = "[REDACTED]"
 // Tokens knows none.
 type Tokens struct{ list atomic.Pointer[[]string] }
 
-// Know adds a token. Calls must not overlap.
+// maxKnown bounds the tokens; the oldest are forgotten.
+const maxKnown = 200
+
+// Know adds a token, once. Calls must not overlap.
 func (r *Tokens) Know(token string) {
+	if slices.Contains(r.known(), token) {
+		return
+	}
 	tokens := append(slices.Clone(r.known()), token)
+	tokens = tokens[max(0, len(tokens)-maxKnown):]
 	r.list.Store(&tokens)
 }
-
-// Replace forgets all tokens and adds these.
-func (r *Tokens) Replace(tokens []string) { r.list.Store(&tokens) }
 
 func (r *Tokens) known() []string {
 	if tokens := r.list.Load(); tokens != nil {
