@@ -113,6 +113,7 @@ func (b *bench) after(wait time.Duration, payment string, want ...grant.State) [
 // game answers by script, and then gives.
 type game struct {
 	refuses bool
+	mu      sync.Mutex // of all below
 	online  bool
 	free    int
 	calls   []string // keys, in order
@@ -127,16 +128,38 @@ func newGame(refuses bool, script ...func(d grant.Delivery) (grant.Answer, error
 func (g *game) Refuses() bool { return g.refuses }
 
 func (g *game) Give(_ context.Context, d grant.Delivery) (grant.Answer, error) {
-	g.calls = append(g.calls, d.Key)
-	if len(g.script) > 0 {
-		next := g.script[0]
-		g.script = g.script[1:]
+	if next := g.called(d); next != nil {
 		return next(d)
 	}
 	return g.give(d), nil
 }
 
+// called counts the call and returns the script's answer to it, if there is one.
+func (g *game) called(d grant.Delivery) (next func(grant.Delivery) (grant.Answer, error)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls = append(g.calls, d.Key)
+	if len(g.script) > 0 {
+		next, g.script = g.script[0], g.script[1:]
+	}
+	return next
+}
+
+// then adds to the script while the worker runs.
+func (g *game) then(script ...func(grant.Delivery) (grant.Answer, error)) {
+	g.set(func() { g.script = append(g.script, script...) })
+}
+
+// set changes the game while the worker runs.
+func (g *game) set(change func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	change()
+}
+
 func (g *game) give(d grant.Delivery) grant.Answer {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	switch {
 	case g.refuses && g.given[d.Key] > 0:
 		return grant.AlreadyGranted

@@ -52,7 +52,7 @@ func TestWaits(t *testing.T) {
 		}
 		require.Len(t, g.calls, 1, "the others are not tried")
 
-		g.online = true
+		g.set(func() { g.online = true })
 		n, err := b.Joined(t.Context(), account)
 		require.NoError(t, err)
 		require.EqualValues(t, 3, n)
@@ -60,10 +60,10 @@ func TestWaits(t *testing.T) {
 		require.Equal(t, "the inventory is full", units[1].Reason)
 		require.Len(t, g.calls, 3, "one potion is tried, not both")
 
-		g.free = 1
+		g.set(func() { g.free = 1 })
 		b.after(50*time.Second, id, grant.Pending, grant.Pending, grant.Granted)
 		b.after(11*time.Second, id, grant.Granted, grant.Pending, grant.Granted)
-		g.free = 1
+		g.set(func() { g.free = 1 })
 		b.after(time.Minute, id, grant.Granted, grant.Granted, grant.Granted)
 		g.requireEach(t, 3)
 	})
@@ -134,7 +134,7 @@ func TestFailures(t *testing.T) {
 		id := b.pay("p-sword", 1000, account)
 		b.after(19*time.Minute, id, grant.Pending)
 		b.after(3*time.Minute, id, grant.Granted)
-		g.script = append(g.script,
+		g.then(
 			func(grant.Delivery) (grant.Answer, error) { return grant.Refused, nil },
 			func(grant.Delivery) (grant.Answer, error) { panic("a bug in the game") },
 			func(grant.Delivery) (grant.Answer, error) { return "sure", nil })
@@ -158,7 +158,7 @@ func TestFailingPlayer(t *testing.T) {
 		fail := func(grant.Delivery) (grant.Answer, error) { return "", errLost }
 		b.run(g)
 		for range 10 {
-			g.script = append(g.script, fail)
+			g.then(fail)
 			bad := b.pay("p-sword", 1000, "acc-0")
 			b.after(3*time.Second, b.pay("p-sword", 1000, account), grant.Granted)
 			b.after(0, bad, grant.Pending)
