@@ -28,7 +28,7 @@ type claim struct {
 // There is no state "running" that a payment could get stuck in: a claim is a lease that expires. leased
 // is in no index, so that PostgreSQL does not write the row into all of them again. The query returns
 // the order too. A lease that ends too far in the future has expired: the clock was set back. Too far is
-// twice its length, so that a small correction ends no live claim. See DESIGN I-16.
+// twice its length, so that a small correction ends no live claim. See DESIGN I-16, I-18.
 const sqlClaim = `WITH c AS (SELECT p.payment_id FROM {p}payments p
 		WHERE p.stage = {ready} AND p.run_at <= {now} AND (p.leased <= {now} OR p.leased > {now} + 2 * p.wait) /*order*/ ORDER BY p.run_at LIMIT ?1 {skip})
 	UPDATE {p}payments SET leased = {now} + ?2, wait = ?2, attempt = attempt + 1, tries = tries + 1

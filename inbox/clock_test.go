@@ -22,6 +22,7 @@ func (s *stand) clockBack(by time.Duration) {
 	s.t.Helper()
 	require.NoError(s.t, inbox.Fold(s.box))
 	s.do(fmt.Sprintf(`UPDATE depositpay_payments SET first_seen = first_seen + %[1]d, ready_at = ready_at + %[1]d,
+		asked_at = CASE WHEN asked_at > 0 THEN asked_at + %[1]d ELSE 0 END,
 		run_at = CASE WHEN run_at < 4000000000000000000 THEN run_at + %[1]d ELSE run_at END, leased = CASE WHEN leased > 0 THEN leased + %[1]d ELSE 0 END`, by.Microseconds()))
 }
 

@@ -28,7 +28,8 @@ func (s *stand) age(by time.Duration) {
 	s.t.Helper()
 	require.NoError(s.t, inbox.Fold(s.box))
 	for _, statement := range []string{
-		`UPDATE depositpay_payments SET first_seen = first_seen - %[1]d, run_at = run_at - %[1]d, ready_at = ready_at - %[1]d, done_at = done_at - %[1]d`,
+		`UPDATE depositpay_payments SET first_seen = first_seen - %[1]d, run_at = run_at - %[1]d, ready_at = ready_at - %[1]d, done_at = done_at - %[1]d,
+			asked_at = CASE WHEN asked_at > 0 THEN asked_at - %[1]d ELSE 0 END`,
 		`UPDATE depositpay_receipts SET at = at - %[1]d`,
 	} {
 		s.do(fmt.Sprintf(statement, by.Microseconds()))

@@ -21,7 +21,7 @@ type lookup struct {
 	own   bool
 }
 
-// An own payment that reconciliation no longer confirms counts as unknown, so that its
+// An own payment older than half of Config.OutstandingFor counts as unknown, so that its
 // webhook is recorded before it is confirmed.
 const sqlLookup = `SELECT payment_id, stage, CASE WHEN first_seen > {now} - ?2 THEN own ELSE 0 END FROM {p}payments WHERE payment_id IN ({list})`
 
