@@ -32,8 +32,7 @@ volume() {
 
 # make lint vets.
 if have_cc; then
-	# Many tests wait most of their time, so more packages run at once than there are cores.
-	CGO_ENABLED=1 go test -race -shuffle=on -vet=off -timeout 20m -p $(($(getconf _NPROCESSORS_ONLN) + 1)) work
+	CGO_ENABLED=1 go test -race -shuffle=on -vet=off -timeout 20m work
 	volume
 	exit
 fi
