@@ -19,7 +19,7 @@ func TestDiskReallyFull(t *testing.T) {
 	probe := exec.Command("true")
 	probe.SysProcAttr = ownMounts()
 	if err := probe.Run(); errors.Is(err, fs.ErrPermission) {
-		require.Empty(t, os.Getenv("CI"), "CI does without nothing: allow user namespaces")
+		require.Empty(t, os.Getenv("CI"), "this test must run in CI: allow user namespaces")
 		t.Skip("SKIPPED: this container may not mount a disk; TestDiskFull has to do")
 	}
 	disk := t.TempDir()

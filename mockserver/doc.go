@@ -63,7 +63,7 @@
 // [Server.GivePayer] is what the customer enters on the checkout page. Then one of
 // three ways leads to PROGRESS:
 //
-//   - [Server.Deposit] recognizes a deposit at once, whoever pays.
+//   - [Server.Deposit] recognizes a deposit at once, whatever the name of the payer.
 //   - [Server.SendNotification] plays the bank phone: it words a deposit as one of
 //     the Korean banking apps does and uploads it. The server reads the text and pays
 //     the one payment that waits for this payer and this amount.

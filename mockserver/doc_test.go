@@ -11,7 +11,7 @@ import (
 	"github.com/depositpay/depositpay-go/mockserver"
 )
 
-// The table of the control API names every call, so readers need not look at the code.
+// The table of the control API names every call, so readers do not have to look at the code.
 func TestControlAPIIsDocumented(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")

@@ -107,7 +107,7 @@ func (e *Error) LogValue() slog.Value {
 
 // SafeToRetry reports whether it is safe to repeat the call that returned err, without
 // losing a payment or doubling an effect: nothing was sent, the service rejected the call
-// without acting, or the operation is idempotent. The repeat need not succeed: an invalid
+// without acting, or the operation is idempotent. The repeat may fail: an invalid
 // call is rejected again. It is false for nil and for errors of other packages.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[interface {

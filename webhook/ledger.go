@@ -37,7 +37,7 @@ type Sink interface {
 	// Accept takes custody of p. It returns nil only once p is safe against whatever the
 	// Sink promises to survive. Any error, also one that is returned after p was stored,
 	// is answered 503 and leads to another Accept of the same payment, now or never: the
-	// service need not deliver a COMPLETE payment again. Accept is idempotent by p.ID: if
+	// service may never deliver a COMPLETE payment again. Accept is idempotent by p.ID: if
 	// the payment is stored already it returns nil and has no effect.
 	//
 	// p comes from Confirm: its ID is not nil and its status is COMPLETE. Its amount may

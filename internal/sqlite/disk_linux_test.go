@@ -42,7 +42,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	out, err := cmd.Output()
 	if errors.Is(err, fs.ErrPermission) || string(out) == "no mount\n" {
-		require.Empty(t, os.Getenv("CI"), "this must run in CI: allow user namespaces")
+		require.Empty(t, os.Getenv("CI"), "this test must run in CI: allow user namespaces")
 		t.Skip("SKIPPED: this container may not mount a disk; TestKinds has to do")
 	}
 	require.NoError(t, err, string(out))

@@ -99,7 +99,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestRejectedOrGiven: whoever is first, the handler or the person, decides alone.
+// TestRejectedOrGiven: the first to decide, handler or person, decides alone.
 func TestRejectedOrGiven(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

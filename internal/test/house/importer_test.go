@@ -124,7 +124,7 @@ func TestReleasedCommandInstalls(t *testing.T) {
 func needsModules(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED: it may download modules")
+		t.Skip("SKIPPED in short mode: it may download modules")
 	}
 }
 

@@ -40,7 +40,7 @@ func TestUpwardArrowIsCounted(t *testing.T) {
 // TestLayersHold: mockserver and inbox keep to their layers. Every file is in a layer.
 func TestLayersHold(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it asks the go command for what the packages import")
+		t.Skip("SKIPPED in short mode: it asks the go command for what the packages import")
 	}
 	t.Parallel()
 	for name, most := range map[string]struct{ against, methods int }{

@@ -1,6 +1,6 @@
 package mutants_test
 
-// exactMutants break the ledger in ways that a random model need not find: an exact test
+// exactMutants break the ledger in ways that a random model may miss: an exact test
 // notices each.
 var exactMutants = []mutant{
 	{

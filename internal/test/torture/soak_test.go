@@ -123,7 +123,7 @@ func (s *soak) run() *result {
 	s.live()
 	lived := time.Since(began)
 	for _, m := range s.merchants {
-		m.cfg.Mutant = "" // what comes to rest need not tell of itself
+		m.cfg.Mutant = "" // a merchant that comes to rest is no mutant any more
 	}
 	s.unaided()
 	s.calm()
