@@ -1,6 +1,6 @@
 // Package pgtest gives tests a real PostgreSQL. It is for tests only.
 //
-//	func TestMain(m *testing.M) { pgtest.Main(m) }
+//	func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Stopping(m)) }
 //
 //	func TestLedger(t *testing.T) {
 //		db := pgtest.New(t) // a fresh database: db.DSN, db.DB

@@ -35,9 +35,6 @@ func serverDSN() (string, error) {
 	return shared.server.dsn("postgres"), nil
 }
 
-// Main runs the tests and ends the shared server, then the process.
-func Main(m *testing.M) { os.Exit(Stopping(m).Run()) }
-
 // Runner is what goleak.VerifyTestMain takes.
 type Runner interface{ Run() int }
 
